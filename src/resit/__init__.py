@@ -1,0 +1,119 @@
+"""Let models sit the exam again, and see what an old benchmark's scores are worth on a new test set.
+
+The names below are the public face. They are loaded when they are first used, so that ``import resit`` stays quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from resit.data import load as load
+    from resit.data import load_accuracies as load_accuracies
+    from resit.data import load_model_table as load_model_table
+    from resit.data import load_predictions as load_predictions
+    from resit.data import published as published
+    from resit.data import published_names as published_names
+    from resit.data import save_predictions as save_predictions
+    from resit.data.accuracies import Accuracies as Accuracies
+    from resit.data.benchmark import Benchmark as Benchmark
+    from resit.data.models import ModelId as ModelId
+    from resit.data.models import ModelTable as ModelTable
+    from resit.data.predictions import Predictions as Predictions
+    from resit.errors import InputError as InputError
+    from resit.errors import Notice as Notice
+    from resit.errors import OutputError as OutputError
+    from resit.errors import ResitError as ResitError
+    from resit.errors import UsageError as UsageError
+    from resit.report import report as report
+    from resit.study.compare import compare as compare
+    from resit.study.plan import Plan as Plan
+    from resit.study.plan import plan as plan
+    from resit.study.result import Result as Result
+
+    __version__: str
+
+_HOME = {
+    "Accuracies": "resit.data.accuracies",
+    "Benchmark": "resit.data.benchmark",
+    "InputError": "resit.errors",
+    "ModelId": "resit.data.models",
+    "ModelTable": "resit.data.models",
+    "Notice": "resit.errors",
+    "OutputError": "resit.errors",
+    "Plan": "resit.study.plan",
+    "Predictions": "resit.data.predictions",
+    "ResitError": "resit.errors",
+    "Result": "resit.study.result",
+    "UsageError": "resit.errors",
+    "compare": "resit.study.compare",
+    "load": "resit.data",
+    "load_accuracies": "resit.data",
+    "load_model_table": "resit.data",
+    "load_predictions": "resit.data",
+    "plan": "resit.study.plan",
+    "published": "resit.data",
+    "published_names": "resit.data",
+    "report": "resit.report",
+    "save_predictions": "resit.data",
+}
+
+__all__ = [
+    "Accuracies",
+    "Benchmark",
+    "InputError",
+    "ModelId",
+    "ModelTable",
+    "Notice",
+    "OutputError",
+    "Plan",
+    "Predictions",
+    "ResitError",
+    "Result",
+    "UsageError",
+    "__version__",
+    "compare",
+    "load",
+    "load_accuracies",
+    "load_model_table",
+    "load_predictions",
+    "plan",
+    "published",
+    "published_names",
+    "report",
+    "save_predictions",
+]
+
+
+class _Face(ModuleType):
+    """The package's own module: a room of the same name never hides a public function (``resit.report``)."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            value: Any = version("resit")
+        except PackageNotFoundError:
+            value = "0+unknown"
+    elif name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+sys.modules[__name__].__class__ = _Face

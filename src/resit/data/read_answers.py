@@ -1,0 +1,233 @@
+"""From a folder or file of answers to one sheet for each model, read one at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resit.data.accuracy_columns import accuracy_columns, rows_are_models
+from resit.data.answer_table import CONTENT, MODEL, all_models, one_model
+from resit.data.arrays import open_npy, open_npz
+from resit.data.columns import answer_columns, find_column
+from resit.data.entries import MOST, Entries
+from resit.data.guard import reading
+from resit.data.labels import embedded_labels, no_labels
+from resit.data.models import ModelId
+from resit.data.paths import match_names, refuse_images, short_list, visible_files, visible_folders
+from resit.data.read_array import only_zero_and_one, sheet_of_array
+from resit.data.read_json import read_json
+from resit.data.sheets import AnswerSheet, Source
+from resit.data.tables import PARQUET_SUFFIXES, TABLE_SUFFIXES, Table, parquet_schema, read_table
+from resit.errors import InputError, Notice
+
+ANSWER_SUFFIXES = (".json", ".npy", ".npz", *TABLE_SUFFIXES)
+NOT_ANSWERS = {"labels", "classes", "models", "result", "manifest"}
+
+
+def open_source(path: Path, *, models: Sequence[str], keep: int, expected: int | None, test_set: str | None = None) -> Source:
+    """Find out how a folder or file holds its answers.
+
+    Parameters
+    ----------
+    path : Path
+    models : sequence of str
+        Globs: only these models are read.
+    keep : int
+        How many classes to keep of scores.
+    expected : int or None
+        Number of labels, where known.
+    test_set : str, optional
+        Test set to take from a table of several.
+
+    Raises
+    ------
+    InputError
+        If it holds none, or in a form that is not known.
+    """
+    with reading(path):
+        path.stat()
+    if path.is_dir():
+        return _folder(path, models, keep, expected)
+    suffix = path.suffix.lower()
+    if suffix in TABLE_SUFFIXES:
+        return all_models(read_table(path), path.stem, models, test_set, labelled=expected is not None)
+    if suffix == ".npz":
+        return _archive(path, open_npz(path), models, keep, expected)
+    if suffix == ".npy":
+        array = open_npy(path)
+        if _is_matrix(array, expected):
+            return _matrix(path, array, _model_names_beside(path), models)
+        if expected is None:  # before much is read for nothing
+            raise no_labels(path)
+    return Source(1, iter([read_one_model(path, keep, expected)]))
+
+
+def _folder(folder: Path, globs: Sequence[str], keep: int, expected: int | None) -> Source:
+    files, notices = _answer_files(folder)
+    if globs:
+        names = {file: model_name(file) for file in files}
+        chosen = match_names(list(names.values()), globs, str(folder))
+        files = [file for file in files if names[file] in chosen]
+    first = read_table(files[0]) if files[0].suffix.lower() in TABLE_SUFFIXES else None
+    if first is not None:
+        _refuse_accuracies(first, folder)
+    labels = embedded_labels(first) if first is not None and len(first.columns) > 2 else None
+    return Source(len(files), (read_one_model(file, keep, expected) for file in files), labels, tuple(notices))
+
+
+def _answer_files(folder: Path) -> tuple[list[Path], list[Notice]]:
+    """Files of a folder that may hold answers; the labels of folders in it do not."""
+    visible, notices = visible_files(folder)
+    inner = visible_folders(folder)
+    not_answers = NOT_ANSWERS | {f"{name}{end}".lower() for name in inner for end in ("", "_labels", "-labels", "_classes")}
+    held = [file for file in visible if file.stem.lower() not in not_answers]
+    files = [file for file in held if file.suffix.lower() in ANSWER_SUFFIXES]
+    refuse_images(folder, visible)
+    if not files:
+        what = "no files of answers" if visible else "only folders" if inner else "an empty folder"
+        fix = f"One file a model is needed, in one of {', '.join(ANSWER_SUFFIXES)}."
+        raise InputError(what, where=folder, fix=f"Give one of its folders: {short_list(inner)}." if inner else fix)
+    others = [file.name for file in held if file not in files]
+    if others:
+        notices.append(Notice("files-ignored", str(folder), f"Files that hold no answers were ignored: {short_list(others)}."))
+    return files, notices
+
+
+def _refuse_accuracies(table: Table, folder: Path) -> None:
+    roles = accuracy_columns(table, None) if find_column(table.columns, "prediction") is None else None
+    if roles is not None and roles.metrics and rows_are_models(table, roles):
+        raise InputError(
+            f"a folder of accuracy tables, such as {Path(table.source).name}; one file of answers a model is needed here",
+            where=folder,
+            fix="Give the tables one by one.",
+        )
+
+
+def model_name(file: Path) -> str:
+    """Name of the model of a file: what our own store says inside, else the file's name."""
+    if file.suffix.lower() not in PARQUET_SUFFIXES:
+        return file.stem
+    return parquet_schema(file)[1].get(MODEL, file.stem)
+
+
+def read_one_model(path: Path, keep: int, expected: int | None) -> AnswerSheet:
+    """The answers in a file of one model.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read as such.
+    """
+    suffix = path.suffix.lower()
+    if suffix in TABLE_SUFFIXES:
+        return one_model(read_table(path, _needed_columns(path)), path.stem)
+    if suffix == ".json":
+        values, ids = read_json(path)
+        return AnswerSheet(ModelId(path.stem), values, ids, str(path), {"source": str(path)})
+    if suffix == ".npy":
+        return sheet_of_array(open_npy(path), path.stem, path, keep=keep, expected=expected)
+    if suffix == ".npz":
+        return _one_of_archive(path, open_npz(path), keep, expected)
+    raise InputError(
+        f"not a kind of file that holds answers ({suffix or 'no ending'})",
+        where=path,
+        fix=f"Known are {', '.join(ANSWER_SUFFIXES)}.",
+    )
+
+
+def _needed_columns(path: Path) -> list[str] | None:
+    """Columns to read; None: all. Our own store is keyed by a fingerprint of the ids, so that these need not be read."""
+    if path.suffix.lower() not in PARQUET_SUFFIXES:
+        return None
+    columns, metadata = parquet_schema(path)
+    return answer_columns(columns, str(path)) if CONTENT in metadata else None
+
+
+def _one_of_archive(path: Path, arrays: Mapping[str, npt.NDArray[Any]], keep: int, expected: int | None) -> AnswerSheet:
+    ids_name = find_column(list(arrays), "id")
+    names = [name for name in arrays if name != ids_name and find_column([name], "label") is None]
+    if len(names) != 1:
+        raise InputError(
+            f"an archive of {len(names)} arrays ({short_list(names)}) where one model's answers are needed",
+            where=path,
+            fix="Keep one array of answers or scores, and ids if you have them.",
+        )
+    ids = None if ids_name is None else arrays[ids_name].astype(str)
+    return sheet_of_array(arrays[names[0]], path.stem, path, keep=keep, expected=expected, ids=ids)
+
+
+def _archive(path: Path, arrays: dict[str, npt.NDArray[Any]], globs: Sequence[str], keep: int, expected: int | None) -> Source:
+    """One model; or a matrix and ``models``; or one array for each model, named after it."""
+    names_key = find_column([name for name in arrays if name], "model")
+    if names_key is not None:
+        matrices = [array for name, array in arrays.items() if name != names_key and array.ndim == 2]
+        if len(matrices) != 1:
+            raise InputError(f"{len(matrices)} matrices beside {names_key!r}", where=path, fix="Keep one: models × examples.")
+        return _matrix(path, matrices[0], arrays[names_key].astype(str).tolist(), globs)
+    ids_key = find_column(list(arrays), "id")
+    names = [name for name in arrays if name != ids_key]
+    if len(names) == 1:
+        return Source(1, iter([_one_of_archive(path, arrays, keep, expected)]))
+    chosen = match_names(names, globs, str(path)) if globs else set(names)
+    ids = None if ids_key is None else arrays[ids_key].astype(str)
+
+    def sheets() -> Iterator[AnswerSheet]:
+        for name in names:
+            if name in chosen:
+                yield sheet_of_array(arrays[name], name, f"{path} ({name})", keep=keep, expected=expected, ids=ids)
+
+    return Source(len(chosen), sheets())
+
+
+def _is_matrix(array: npt.NDArray[Any], expected: int | None) -> bool:
+    if array.ndim != 2 or array.shape[1] == 1:
+        return False
+    if array.dtype.kind == "b":
+        return True
+    return expected is None and array.dtype.kind in "iu" and array.size <= MOST and only_zero_and_one(array)
+
+
+def _matrix(path: Path, matrix: npt.NDArray[Any], names: Sequence[str], globs: Sequence[str]) -> Source:
+    """Right (1) and wrong (0), models × examples."""
+    check = f"{len(names)} model names for a matrix of shape {matrix.shape}"
+    if len(names) != len(matrix):
+        raise InputError(
+            check, where=path, fix="A matrix of right and wrong has one row for each model, one column for each example."
+        )
+    if not only_zero_and_one(matrix):
+        raise InputError("a matrix with other values than 0 and 1", where=path, fix="Write 1 for right, 0 for wrong.")
+    chosen = match_names(names, globs, str(path)) if globs else set(names)
+    rows = [(name, row) for name, row in zip(names, matrix, strict=True) if name in chosen]
+    sheets = (
+        AnswerSheet(ModelId(name), Entries((row == 1)[:, None]), None, f"{path} ({name})", {"source": str(path)})
+        for name, row in rows
+    )
+    return Source(len(rows), sheets)
+
+
+def _model_names_beside(path: Path) -> list[str]:
+    """Names of the models of a matrix: ``NAME_models.*``, ``NAME-models.*`` or ``models.*`` beside it, one a row."""
+    stems = (f"{path.stem}_models", f"{path.stem}-models", "models")
+    candidates = (path.with_name(stem + suffix) for stem in stems for suffix in (".txt", ".json", ".npy", *TABLE_SUFFIXES))
+    found = next((candidate for candidate in candidates if candidate.is_file()), None)
+    if found is None:
+        raise InputError(
+            "a matrix of right and wrong without the models' names",
+            where=path,
+            fix=f"Write them, one a line in the order of the rows, to {path.stem}_models.txt beside it.",
+        )
+    suffix = found.suffix.lower()
+    if suffix in TABLE_SUFFIXES:
+        table = read_table(found)
+        return list(table.texts(find_column(table.columns, "model") or table.columns[0]).tolist())
+    with reading(found):
+        if suffix == ".json":
+            return [str(name) for name in json.loads(found.read_bytes())]
+        if suffix == ".npy":
+            return list(np.load(found, allow_pickle=False).astype(str).tolist())
+        return found.read_text("utf-8-sig").split()

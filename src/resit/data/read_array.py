@@ -1,0 +1,104 @@
+"""Answers in an array: class ids, right and wrong, or scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resit.data import entries
+from resit.data.entries import Entries
+from resit.data.models import ModelId
+from resit.data.sheets import AnswerSheet, check_count
+from resit.errors import InputError, Notice
+
+CHUNK = 2**22
+DEEPEST = 100
+
+
+def sheet_of_array(
+    array: npt.NDArray[Any],
+    model: str,
+    where: Path | str,
+    *,
+    keep: int,
+    expected: int | None,
+    ids: npt.NDArray[np.str_] | None = None,
+) -> AnswerSheet:
+    """One model's answers: whole numbers are class ids, best first; other floats of shape (n, C) are scores.
+
+    Parameters
+    ----------
+    array : ndarray, shape (n,) or (n, k) or (n, C)
+    model : str
+        Name of the model.
+    where : path
+        The file.
+    keep : int
+        How many classes to keep of scores.
+    expected : int or None
+        Number of labels, where known.
+    ids : ndarray of str, shape (n,), optional
+        Identities of the examples, by which answers of another number may still be joined.
+
+    Raises
+    ------
+    InputError
+        If the shape or the count is another, or floats of shape (n,) are not whole.
+    """
+    if array.ndim not in (1, 2) or not array.size:
+        raise InputError(f"an array of shape {array.shape}", where=where, fix="One model's answers need shape (n,) or (n, k).")
+    check_count(len(array), expected if ids is None else len(ids), where, of="labels" if ids is None else "ids")
+    sheet = AnswerSheet(ModelId(model), Entries(np.empty((0, 1), bool)), ids, str(where), {"source": str(where)})
+    if array.dtype.kind == "f" and array.ndim == 2 and not _are_ids(array):
+        best, notices = _best_of_scores(array, keep, where)
+        return replace(sheet, entries=best, n_scored=array.shape[1], notices=notices)
+    if array.ndim == 2 and array.shape[1] > DEEPEST:
+        message = f"{array.shape[1]} answers an example; the first {DEEPEST} were read."
+        sheet, array = replace(sheet, notices=(Notice("answers-cut", str(where), message),)), array[:, :DEEPEST]
+    return replace(sheet, entries=entries.from_array(array, where))
+
+
+def only_zero_and_one(array: npt.NDArray[Any]) -> bool:
+    """Whether an array of whole numbers holds nothing else; stops at the first part that does."""
+    flat = array.reshape(-1)
+    return all(np.isin(flat[start : start + CHUNK], (0, 1)).all() for start in range(0, flat.size, CHUNK))
+
+
+def _are_ids(array: npt.NDArray[Any]) -> bool:
+    if array.shape[1] == 1:
+        return True
+    rows = max(1, CHUNK // array.shape[1])
+    for start in range(0, len(array), rows):
+        part = np.sort(np.asarray(array[start : start + rows]), axis=1)
+        if not np.isfinite(part).all() or np.any(part != np.floor(part)) or np.any(part < 0):
+            return False
+        if np.any(part[:, 1:] == part[:, :-1]):
+            return False
+    return True
+
+
+def _best_of_scores(scores: npt.NDArray[Any], keep: int, where: Path | str) -> tuple[Entries, tuple[Notice, ...]]:
+    """Indices of the largest scores of each row, ties to the lowest index; a row that is not finite has none."""
+    n, classes = scores.shape
+    best = np.full((n, min(keep, classes)), -1, np.int64)
+    rows = max(1, CHUNK // classes)
+    for start in range(0, n, rows):
+        part = np.array(scores[start : start + rows], np.float64)
+        valid = np.isfinite(part).all(axis=1)
+        every = np.arange(len(part))
+        for rank in range(best.shape[1]):
+            top = np.argmax(part, axis=1)
+            best[start : start + rows, rank] = np.where(valid, top, -1)
+            part[every, top] = -np.inf
+    invalid = np.flatnonzero(best[:, 0] < 0)
+    if not invalid.size:
+        return Entries(best), ()
+    message = (
+        f"{invalid.size} of {n} rows of scores hold NaN or infinity (the first is row {invalid[0]}); "
+        "they have no valid answer and are counted wrong."
+    )
+    return Entries(best), (Notice("invalid-scores", str(where), message),)

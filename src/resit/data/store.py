@@ -1,0 +1,145 @@
+"""Stores predictions: one Parquet file a model, which other tools read without us, and the labels beside."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resit.data.answer_table import CONTENT, MODEL, PROVENANCE, VARIANT
+from resit.data.benchmark import Benchmark
+from resit.data.filenames import file_name
+from resit.data.labels import MANIFEST
+from resit.data.predictions import Predictions
+from resit.data.tables import read_table
+from resit.errors import OutputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def save_predictions(predictions: Predictions, folder: str | Path) -> Path:
+    """Write predictions to a folder that :func:`load_predictions` reads.
+
+    One Parquet file a model with columns id (where examples have ids) and top1 … topk: class ids, best first, null where there
+    is no valid answer, in as few bytes as the number of classes needs. The file's metadata says how the answers were made, and
+    on what. ``labels.parquet`` holds the benchmark. Each file appears only when it is complete; files of other models stay.
+
+    Parameters
+    ----------
+    predictions : Predictions
+    folder : path
+        Made where it is missing.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written, or holds answers on another benchmark.
+    UsageError
+        If a model has no name.
+    """
+    target = Path(folder)
+    names = [file_name(model, ".parquet") for model in predictions.models]
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _not_written(target, error) from error
+    _refuse_other_benchmark(target, predictions.benchmark)
+    _write(target / "labels.parquet", _labels(predictions.benchmark))
+    for row, name in enumerate(names):
+        _write(target / name, _answers(predictions, row))
+    return target
+
+
+def _refuse_other_benchmark(folder: Path, benchmark: Benchmark) -> None:
+    labels = folder / "labels.parquet"
+    if not labels.exists():
+        return
+    stored = read_table(labels).document(MANIFEST)
+    if stored.get("content") != benchmark.content_fingerprint:
+        raise OutputError(
+            f"holds answers on another benchmark ({stored.get('name', 'unknown')})",
+            where=folder,
+            fix="Choose another folder; each benchmark needs one of its own.",
+        )
+
+
+def _answers(predictions: Predictions, row: int) -> pa.Table:
+    import pyarrow as pa
+
+    model, benchmark = predictions.models[row], predictions.benchmark
+    dtype = np.min_scalar_type(max(0, benchmark.n_classes - 1, int(predictions.answers.max(initial=0))))
+    columns: dict[str, Any] = {} if benchmark.ids is None else {"id": _text(benchmark.ids)}
+    for rank in range(int(predictions.depth[row])):
+        answers = predictions.answers[row, :, rank]
+        columns[f"top{rank + 1}"] = pa.array(answers.astype(dtype), mask=answers < 0)
+    metadata = {
+        MODEL: model.model,
+        VARIANT: model.variant,
+        PROVENANCE: json.dumps(dict(predictions.provenance.get(model, {})), ensure_ascii=False),
+        CONTENT: benchmark.content_fingerprint,
+        MANIFEST: _manifest(benchmark),
+    }
+    return pa.table(columns).replace_schema_metadata(metadata)
+
+
+def _labels(benchmark: Benchmark) -> pa.Table:
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {} if benchmark.ids is None else {"id": _text(benchmark.ids)}
+    accepted = benchmark.labels >= 0
+    offsets = np.concatenate([[0], np.cumsum(accepted.sum(axis=1))]).astype(np.int32)
+    columns["labels"] = pa.ListArray.from_arrays(offsets, benchmark.labels[accepted])
+    columns |= {f"group:{name}": _text(column) for name, column in benchmark.groups.items()}
+    return pa.table(columns).replace_schema_metadata({MANIFEST: _manifest(benchmark)})
+
+
+def _text(column: npt.NDArray[np.str_]) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(column.tolist(), pa.string())
+
+
+def _manifest(benchmark: Benchmark) -> str:
+    manifest: Mapping[str, Any] = {
+        "name": benchmark.name,
+        "version": benchmark.version,
+        "label_space": benchmark.label_space,
+        "n": benchmark.n,
+        "content": benchmark.content_fingerprint,
+        "labels": benchmark.labels_fingerprint,
+        "classes": [[info.id, info.name] for info in benchmark.classes],
+    }
+    return json.dumps(manifest, ensure_ascii=False)
+
+
+def _write(path: Path, table: pa.Table) -> None:
+    """Write beside under a hidden name, then rename, so that a half-written file is never read."""
+    import pyarrow.parquet as pq
+
+    half = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
+    try:
+        pq.write_table(table, half, compression="zstd")
+        half.replace(path)
+    except OSError as error:
+        raise _not_written(path, error) from error
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def _not_written(path: Path, error: OSError) -> OutputError:
+    return OutputError(
+        f"cannot be written: {error.strerror or error}",
+        where=path,
+        fix="Check its permissions and the free space; nothing was replaced.",
+    )
