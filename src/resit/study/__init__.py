@@ -1,0 +1,1 @@
+"""The questions: each study takes what models answered and returns one Result."""

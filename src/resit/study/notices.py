@@ -1,0 +1,77 @@
+"""What a comparison warns of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resit.data.aliases import suggest_aliases
+from resit.data.checks import check
+from resit.data.predictions import Predictions
+from resit.errors import Notice
+from resit.study.outliers import outlier_notices
+from resit.study.pairing import Pairing
+from resit.study.prepare import check_label_spaces, check_transforms
+from resit.study.result import Comparison, Unmatched
+from resit.study.settings import Data, Settings
+from resit.study.verdict import metric_label
+
+
+def all_notices(
+    sets: Sequence[Data], by_set: Sequence[list[Pairing]], comparisons: Sequence[Comparison], settings: Settings
+) -> tuple[Notice, ...]:
+    """Everything to warn of, once each: about each set, about each new set's models, about the fits."""
+    notices = [note for data in sets for note in _set_notices(sets[0], data, settings.allow_different_transforms)]
+    for pairings in by_set:
+        notices += outlier_notices(pairings) + _unmatched_notices(pairings[0])
+    return tuple(dict.fromkeys(notices + _fit_notices(comparisons)))
+
+
+def unmatched(pairing: Pairing) -> Unmatched:
+    """Models that are on one of the two sets only, and pairs of them that look like one model."""
+    old, new = pairing.original.models_with(pairing.metric), pairing.new.models_with(pairing.metric)
+    old_only, new_only = sorted(map(str, old - new)), sorted(map(str, new - old))
+    suggested = suggest_aliases([m.model for m in sorted(old - new)], [m.model for m in sorted(new - old)])
+    return Unmatched(tuple(old_only), tuple(new_only), suggested)
+
+
+def _unmatched_notices(pairing: Pairing) -> list[Notice]:
+    found = unmatched(pairing)
+    count = len(found.original_only) + len(found.new_only)
+    if not count:
+        return []
+    shown = [f"{name} only on {pairing.original.name}" for name in found.original_only[:5]]
+    shown += [f"{name} only on {pairing.new.name}" for name in found.new_only[:5]]
+    more = f", and {count - len(shown)} more" if count > len(shown) else ""
+    mend = f" If they are one model, repair with {' '.join(f'--alias {name}' for name in found.suggested_aliases)}."
+    message = f"left out, as they are on one set only: {', '.join(shown)}{more}.{mend if found.suggested_aliases else ''}"
+    return [Notice("unmatched-models", f"{pairing.original.name} and {pairing.new.name}", message)]
+
+
+def _set_notices(original: Data, data: Data, allow_different_transforms: bool) -> list[Notice]:
+    notices = [*data.notices, *(check(data) if isinstance(data, Predictions) else ())]
+    if data is not original:
+        notices += check_transforms(original, data, allow_different_transforms) + check_label_spaces(original, data)
+    return notices
+
+
+def _fit_notices(comparisons: Sequence[Comparison]) -> list[Notice]:
+    notices = []
+    for comparison in comparisons:
+        where = f"{comparison.new.name}, {metric_label(comparison.metric)}"
+        fit = comparison.fits_all["logit"]
+        if fit.adjusted:
+            message = (
+                f"{fit.adjusted} models score exactly 0 or 1; on probit and logit they are moved inward by half an example."
+            )
+            notices.append(Notice("accuracy-0-or-1", where, message))
+        if fit.left_out:
+            message = (
+                f"on probit and logit these are left out, as they score exactly 0 or 1 and the number of examples is not known "
+                f"(tell it with --n): {', '.join(fit.left_out)}."
+            )
+            notices.append(Notice("left-out-of-fit", where, message))
+        failed = sum(own.failed for own in comparison.fits["linear"].intervals)
+        if failed:
+            message = f"{failed} resamples had no spread in original accuracy and are left out of the intervals."
+            notices.append(Notice("failed-resamples", where, message))
+    return notices

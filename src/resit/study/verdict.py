@@ -1,0 +1,136 @@
+"""Sentences that say no more than the data do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from resit.data.label_spaces import differ
+from resit.study.result import Estimate, Fit, LabelSpaces, ModelRow, Swap
+
+WEAK_LINE = 0.9
+
+
+def metric_label(metric: str) -> str:
+    """A metric as people write it: top-1, top-5."""
+    return metric.replace("top", "top-") if metric in ("top1", "top5") else metric
+
+
+def points(value: float) -> str:
+    """A difference of accuracies in points, with a proper minus."""
+    return f"{100 * value:+.2f}".replace("-", "−")
+
+
+def bracket(figure: Estimate, form: str = "{:.3f}") -> str:
+    """The interval of a figure, or nothing where there is none."""
+    if figure.low is None or figure.high is None:
+        return ""
+    return f" [{form.format(figure.low)}, {form.format(figure.high)}]".replace("-", "−")
+
+
+def change_sentence(original: str, new: str, metric: str, rows: Sequence[ModelRow], mean: float, interval: Estimate) -> str:
+    """How much accuracy changes on average, and for how many models surely."""
+    side = "lower" if mean < 0 else "higher"
+    down = sum(row.change.high is not None and row.change.high < 0 for row in rows)
+    up = sum(row.change.low is not None and row.change.low > 0 for row in rows)
+    known = sum(row.change.low is not None for row in rows)
+    around = ""
+    if interval.low is not None and interval.high is not None:
+        around = f" (mean change {points(mean)} [{points(interval.low)}, {points(interval.high)}], over redrawn examples)"
+    surely = (
+        f" Taken one by one, {down:,} of {known:,} models drop and {up:,} rise by more than sampling noise." if known else ""
+    )
+    return (
+        f"On {new}, {metric_label(metric)} of {len(rows):,} models is {abs(100 * mean):.2f} points {side} on average than on "
+        f"{original}{around}.{surely}"
+    )
+
+
+def slope_sentences(fits: Mapping[str, Fit], baseline: str, mean_change: float, spaces: LabelSpaces) -> list[str]:
+    """What the slope says of adaptive overfitting, on the linear scale, only where the new set is not easier.
+
+    Nor does it say anything where the two axes are scored over different sets of classes.
+    """
+    fit = fits["linear"]
+    slope = fit.slope
+    if slope.estimate is None:
+        return [f"No line is fitted: {fit.reason}."]
+    over = (
+        f"Over the {fit.n_models:,} baseline models ({baseline})" if baseline != "all" else f"Over all {fit.n_models:,} models"
+    )
+    figure = f"{over} the slope of new on original accuracy is {slope.estimate:.3f}{bracket(slope)}"
+    if slope.low is None or slope.high is None:
+        return [f"{figure}; without an interval it says nothing about overfitting."]
+    if differ(spaces.original, spaces.new):
+        different = f"The axes are scored over different sets of classes ({spaces.original}, {spaces.new})"
+        return [f"{figure}.", *_weak(fit), f"{different}, so the slope is no test of adaptive overfitting."]
+    if mean_change > 0:
+        return [f"{figure}. The new set is easier, so the slope is no test of adaptive overfitting."]
+    if slope.high < 1:
+        meaning = (
+            "below 1: gains on the original set shrink on the new one. Adaptive overfitting (diminishing returns) would look "
+            "like this, and so would a floor or ceiling or models of another kind"
+        )
+    elif slope.low >= 1:
+        meaning = (
+            "at or above 1: gains on the original set carry over in full or grow. No sign of diminishing returns, as Recht "
+            "et al. (2018, 2019) found for CIFAR-10.1 and ImageNetV2"
+        )
+    else:
+        meaning = "and its interval holds 1: diminishing returns are neither shown nor excluded"
+    sentences = [f"{figure}, {meaning}.", *_weak(fit), *_other_scales(fits)]
+    if mean_change < 0 and slope.high >= 1:
+        sentences.append("A drop that is common to all models is not excluded by this (Recht et al. 2019, section 5.1).")
+    return sentences
+
+
+def everyone_sentence(fit: Fit, baseline: str) -> str | None:
+    """The slope over all models, where the line is fitted over some; None where they are the same."""
+    if baseline == "all" or fit.slope.estimate is None:
+        return None
+    return f"Over all {fit.n_models:,} models, baseline or not, the slope is {fit.slope.estimate:.3f}{bracket(fit.slope)}."
+
+
+def _weak(fit: Fit) -> list[str]:
+    if fit.r2 is None or fit.r2 >= WEAK_LINE:
+        return []
+    return [f"The line is a weak description: it explains {100 * fit.r2:.0f} % of the variance."]
+
+
+def _side(slope: Estimate) -> str:
+    if slope.low is None or slope.high is None:
+        return "unknown"
+    return "below 1" if slope.high < 1 else "at or above 1" if slope.low >= 1 else "around 1"
+
+
+def _other_scales(fits: Mapping[str, Fit]) -> list[str]:
+    here = _side(fits["linear"].slope)
+    other = {scale: fits[scale].slope for scale in ("probit", "logit") if fits[scale].slope.estimate is not None}
+    differ = {scale: slope for scale, slope in other.items() if _side(slope) not in (here, "unknown")}
+    if not differ:
+        return []
+    told = " and ".join(f"{slope.estimate:.3f}{bracket(slope)} on the {scale} scale" for scale, slope in differ.items())
+    return [f"The scales disagree: the slope is {told}; what counts as an equal gain depends on the scale."]
+
+
+def order_sentence(
+    rows: Sequence[ModelRow],
+    spearman: float | None,
+    kendall: float | None,
+    swaps: Sequence[Swap] | None,
+    why_no_swaps: str,
+    pairs: int,
+) -> str | None:
+    """How far the order of the models is kept, and which swaps are real."""
+    if spearman is None or kendall is None:
+        return None
+    shifts = [row.rank_change for row in rows]
+    text = (
+        f"The order of the models: Spearman {spearman:.3f}, Kendall {kendall:.3f}; ranks move by {min(shifts):+g} to "
+        f"{max(shifts):+g}".replace("-", "−")
+    )
+    if swaps is None:
+        return f"{text}. Which of these moves are real cannot be told: it {why_no_swaps}."
+    if not swaps:
+        return f"{text}. Of {pairs:,} pairs, none swaps its order significantly on both sets (exact McNemar, Holm)."
+    verb = "swaps its" if len(swaps) == 1 else "swap their"
+    return f"{text}. Of {pairs:,} pairs, {len(swaps)} {verb} order significantly on both sets (exact McNemar, Holm)."
