@@ -84,4 +84,11 @@ def published(name: str) -> Published:
         )
         for test_set in SETS[name]
     )
-    return Published(name, original, tuple(new), model_table_of(models), "kind=convnet", CITATIONS[name])
+    return Published(
+        name,
+        original,
+        tuple(new),
+        replace(model_table_of(models), name=f"ships with resit ({name})"),
+        "kind=convnet",
+        CITATIONS[name],
+    )

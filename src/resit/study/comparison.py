@@ -85,11 +85,16 @@ def _headline(fit: Fit, pairing: Pairing, settings: Settings) -> Bootstrap:
 def _mean_change(pairing: Pairing, change: float, level: float) -> Estimate:
     old, new = pairing.old_scores.replicates, pairing.new_scores.replicates
     if old is None or new is None:
-        return Estimate(
-            change, reason="the examples cannot be resampled: answers are not known on both sets, or resamples are 0"
-        )
+        return Estimate(change, reason=_no_resamples(pairing))
     low, high = percentile(new.mean(axis=1) - old.mean(axis=1), level)
     return Estimate(change, float(low), float(high), "percentile bootstrap over examples")
+
+
+def _no_resamples(pairing: Pairing) -> str:
+    figures_only = [view.name for view in (pairing.original, pairing.new) if view.predictions is None]
+    if figures_only:
+        return f"no interval: examples cannot be resampled, as only figures are known of {' and '.join(figures_only)}"
+    return "no interval: no resamples of examples were asked for"
 
 
 def _reasons(no_swaps: str | None, no_order: bool, no_classes: str | None, metric: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from resit.errors import Notice
 from resit.stats.lines import has_spread
 from resit.stats.scales import backward, forward, off_the_edge
 from resit.study.pairing import Pairing
+from resit.study.verdict import metric_label
 
 Array = npt.NDArray[np.float64]
 FEWEST = 8
@@ -80,6 +81,7 @@ def _notice(pairing: Pairing, gaps: dict[ModelId, float], cause: str) -> Notice:
     named = ", ".join(f"{model} by {abs(100 * gaps[model]):.1f} points" for model in worst[:5])
     more = f" and {len(worst) - 5} more" if len(worst) > 5 else ""
     side = "above" if gaps[worst[0]] > 0 else "below"
-    metric = pairing.metric.replace("top", "top-")
+    metric = metric_label(pairing.metric)
     message = f"{metric} is far {side} the line of all models for {named}{more}. {cause} (--exclude {worst[0].model!r})."
-    return Notice("off-the-line", f"{', '.join(model.model for model in worst[:5])}@{pairing.new.name}", message)
+    where = f"{worst[0].model}@{pairing.new.name}" if len(worst) == 1 else f"{pairing.new.name}, {metric}"
+    return Notice("off-the-line", where, message)

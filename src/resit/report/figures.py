@@ -1,0 +1,62 @@
+"""Figures for a paper: each as SVG, PNG (300 dots an inch) and PDF, one column wide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from resit.report import format as fmt
+from resit.report.charts import scatter
+from resit.report.frame import Spec
+from resit.report.paper import drop, ranks, theme
+from resit.study.result import SCALES, Result
+
+DOTS = 300
+CLIP = re.compile(r'(?<=id="clip)\d+(?=")|(?<="url\(#clip)\d+(?=\)")')
+RESOURCES = re.compile(rb"(?:^ +/[a-z]+\d+ \d+ 0 R\n)+", re.MULTILINE)
+
+
+def figures(result: Result) -> dict[str, bytes]:
+    """All figures of a result.
+
+    Parameters
+    ----------
+    result : Result
+        The comparison.
+
+    Returns
+    -------
+    dict of bytes
+        Contents by path, such as ``figures/scatter-v4-top1-linear.svg``.
+    """
+    return {path: content for name, spec in specs(result) for path, content in _export(f"figures/{name}", spec)}
+
+
+def specs(result: Result) -> Iterator[tuple[str, Spec]]:
+    """Name and specification of each figure."""
+    original = result.original.name
+    for stem, comparison in zip(fmt.stems(result), result.comparisons, strict=True):
+        for scale in SCALES:
+            yield f"scatter-{stem}-{scale}", scatter(comparison, original, scale, paper=True)
+        yield f"drop-{stem}", drop(comparison)
+        yield f"ranks-{stem}", ranks(comparison, original)
+
+
+def _export(path: str, spec: Spec) -> Iterator[tuple[str, bytes]]:
+    import vl_convert
+
+    svg = _numbered(vl_convert.vegalite_to_svg(spec, config=theme()))
+    yield f"{path}.svg", svg.encode()
+    yield f"{path}.png", vl_convert.svg_to_png(svg, ppi=DOTS)
+    yield f"{path}.pdf", _in_order(vl_convert.svg_to_pdf(svg))
+
+
+def _numbered(svg: str) -> str:
+    """The same SVG with its clips counted from 1; the converter counts on from figure to figure."""
+    numbers: dict[str, str] = {}
+    return CLIP.sub(lambda found: numbers.setdefault(found[0], str(len(numbers) + 1)), svg)
+
+
+def _in_order(pdf: bytes) -> bytes:
+    """The same PDF with its lists of resources in order; the converter shuffles them, and a figure is the same each time."""
+    return RESOURCES.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), pdf)

@@ -1,0 +1,227 @@
+"""The page in real Chromium: what a reader does works, and no request leaves the page."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
+SHOWN = "article:not([hidden])"
+Open = Callable[..., Any]
+
+
+def _need(found: object, what: str) -> None:
+    if found:
+        return
+    if os.environ.get("RESIT_REQUIRE_ALL") == "1":
+        pytest.fail(f"{what} is missing")
+    pytest.skip(f"{what} is missing")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    _need(importlib.util.find_spec("playwright"), "playwright")
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    _need(path, "chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser: Any, written: Path) -> Iterator[Open]:
+    """Opens the report; at the end, nothing must have been complained of or asked for but the page itself."""
+    complaints: list[str] = []
+    requests: list[str] = []
+    contexts: list[Any] = []
+    address = (written / "index.html").as_uri()
+
+    def open_page(viewport: dict[str, int] = WIDE, scheme: str = "light", part: str = "", **more: Any) -> Any:
+        context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce", **more)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.on("request", lambda request: requests.append(request.url.partition("#")[0]))
+        page.goto(address + part)
+        if more.get("java_script_enabled", True):
+            page.wait_for_selector(f"{SHOWN} .scatter[data-drawn=linear]")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert set(requests) == {address}
+    assert len(requests) == len(contexts)
+
+
+def ticks(page: Any) -> list[str]:
+    return [text for text in page.locator(f"{SHOWN} .scatter svg text").all_text_contents() if text.endswith("%")]
+
+
+def names(page: Any) -> list[str]:
+    return list(page.locator(f"{SHOWN} table.sortable tbody tr:not([hidden]) th").all_inner_texts())
+
+
+def test_the_scatter_shows_every_model_and_words_on_hover(opened: Open) -> None:
+    page = opened()
+    points = page.locator(f"{SHOWN} .scatter path[aria-roledescription=point]")
+    assert points.count() == 9
+    points.nth(4).hover(force=True)
+    tip = page.locator("#vg-tooltip-element.visible")
+    tip.wait_for()
+    said = tip.inner_text()
+    assert "resnet152" in said
+    assert "69.50% [" in said
+    assert "5 → " in said
+
+
+def test_the_switch_of_scale_redraws_the_chart(opened: Open) -> None:
+    page = opened()
+    before, seen = page.locator(f"{SHOWN} .scatter svg").inner_html(), [ticks(page)]
+    for scale in ("probit", "logit"):
+        page.locator(f"{SHOWN} .switch input[value={scale}]").check()
+        page.wait_for_selector(f"{SHOWN} .scatter[data-drawn={scale}]")
+        after = page.locator(f"{SHOWN} .scatter svg").inner_html()
+        assert after != before
+        assert page.locator("#status").inner_text() == f"Axes on the {scale} scale."
+        before = after
+        seen.append(ticks(page))
+    assert all(seen)
+    assert page.locator(f"{SHOWN} .scatter path[aria-roledescription=point]").count() == 9
+
+
+def test_the_scale_is_kept_when_another_set_is_shown_by_keyboard(opened: Open) -> None:
+    page = opened()
+    page.locator(f"{SHOWN} .switch input[value=linear]").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(f"{SHOWN} .scatter[data-drawn=probit]")
+    page.select_option("#set", "v6")
+    page.wait_for_selector("#c2 .scatter[data-drawn=probit]")
+    assert page.locator(SHOWN).get_attribute("id") == "c2"
+    assert page.locator("#metric option[value=top5]").is_disabled()
+
+
+def test_the_chart_zooms_to_the_models_of_the_line(opened: Open) -> None:
+    page = opened()
+    page.locator(f"{SHOWN} .near").check()
+    page.wait_for_selector(f"{SHOWN} .scatter[data-drawn=linear-near]")
+    page.locator(f"{SHOWN} .near").uncheck()
+    page.wait_for_selector(f"{SHOWN} .scatter[data-drawn=linear]")
+
+
+def test_the_table_sorts_by_button_and_keyboard(opened: Open) -> None:
+    page = opened()
+    headings = page.locator(f"{SHOWN} table.sortable th[aria-sort]")
+    by_rank = names(page)
+    name = headings.nth(0).get_by_role("button")
+    name.focus()
+    page.keyboard.press("Enter")
+    upward = names(page)
+    assert sorted(upward) == sorted(by_rank)
+    assert [text for text in upward if text.startswith("re")] == ["resnet50", "resnet101", "resnet152"]
+    assert headings.nth(0).get_attribute("aria-sort") == "ascending"
+    page.keyboard.press("Space")
+    assert names(page) == upward[::-1]
+    new = headings.filter(has_text="v4")
+    new.get_by_role("button").click()
+    assert new.get_attribute("aria-sort") == "descending"
+    figures = [float(cell.rstrip("%")) for cell in page.locator(f"{SHOWN} td.score:nth-of-type(3)").evaluate_all(
+        "cells => cells.map(cell => cell.firstChild.textContent.trim())")]  # fmt: skip
+    assert figures == sorted(figures, reverse=True)
+    assert headings.nth(0).get_attribute("aria-sort") == "none"
+    assert "descending" in page.locator("#status").inner_text()
+
+
+def test_search_finds_models_in_every_part(opened: Open) -> None:
+    page = opened()
+    page.fill("#find", "RESNET1")
+    assert names(page) == ["resnet152", "resnet101"]
+    assert page.locator("#status").inner_text().startswith("2 of 9 models: resnet152 ")
+    assert page.locator(f"{SHOWN} .dotplot li[data-key]:not([hidden])").count() == 4
+    bold = page.locator(f'{SHOWN} .scatter path[aria-roledescription=point][stroke-opacity="1"]')
+    page.wait_for_function("document.querySelectorAll('article:not([hidden]) .scatter path[stroke-opacity=\"1\"]').length == 2")
+    assert bold.count() == 2
+    page.fill("#find", "nothing like it")
+    assert names(page) == []
+    page.fill("#find", "")
+    assert len(names(page)) == 9
+    page.fill("#find", "<script>")
+    assert names(page) == ["<script>alert(1)</script>"]
+
+
+def test_links_and_addresses_lead_to_a_comparison(opened: Open) -> None:
+    page = opened(part="#c1")
+    assert page.locator(f"{SHOWN} h2").first.inner_text() == "v4, top-5"
+    page.locator("table.glance a", has_text="v6").click()
+    page.wait_for_selector("#c2 .scatter[data-drawn]")
+    assert page.locator(f"{SHOWN} h2").first.inner_text() == "v6, top-1"
+    assert page.locator("#set").input_value() == "v6"
+
+
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 320, "height": 600}], ids=["360", "320"])
+def test_no_page_is_wider_than_its_screen(opened: Open, viewport: dict[str, int]) -> None:
+    page = opened(viewport)
+    for name in ("v4", "v6"):
+        page.select_option("#set", name)
+        page.wait_for_selector(f"{SHOWN} .scatter[data-drawn]")
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert page.locator(f"{SHOWN} .scatter svg").bounding_box()["width"] <= viewport["width"]
+
+
+def test_dark_and_light_are_readable(opened: Open) -> None:
+    colours = """() => ['backgroundColor', 'color'].map(name => getComputedStyle(document.documentElement)[name])"""
+    seen = {}
+    for scheme in ("light", "dark"):
+        page = opened(scheme=scheme)
+        paper, ink = (_light(colour) for colour in page.evaluate(colours))
+        label = _light(page.locator(f"{SHOWN} .scatter svg text").first.get_attribute("fill"))
+        for text in (ink, label):
+            assert (max(text, paper) + 0.05) / (min(text, paper) + 0.05) > 4.5
+        seen[scheme] = paper
+    assert seen["dark"] < 0.05 < 0.8 < seen["light"]
+
+
+def test_the_scheme_can_change_while_the_page_is_open(opened: Open) -> None:
+    page = opened()
+    before = page.locator(f"{SHOWN} .scatter svg text").first.get_attribute("fill")
+    page.emulate_media(color_scheme="dark")
+    label = "document.querySelector('article:not([hidden]) .scatter svg text')"
+    page.wait_for_function(f"before => {label}?.getAttribute('fill') !== before", arg=before)
+
+
+def test_the_first_stop_of_the_keyboard_skips_to_the_findings_and_is_seen(opened: Open) -> None:
+    page = opened()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert page.locator(".skip").bounding_box()["x"] >= 0
+
+
+def test_without_javascript_everything_but_the_chart_is_there(opened: Open) -> None:
+    page = opened(java_script_enabled=False)
+    assert page.locator("article.comparison").count() == 3
+    assert page.locator("table.sortable tbody tr").count() == 27
+    assert page.get_by_text("The interactive chart needs JavaScript").first.is_visible()
+    assert not page.locator("#find").is_visible()
+
+
+def _light(colour: str) -> float:
+    """Relative luminance (WCAG 2) of ``rgb(…)`` or ``#rrggbb``."""
+    if colour.startswith("#"):
+        parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    else:
+        parts = [int(float(part)) for part in colour.strip("rgba()").split(",")[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in parts)]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
