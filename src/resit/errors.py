@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+def one_line(text: str) -> str:
+    """A message in one line, whatever line breaks are in the names that it quotes."""
+    return " ".join(text.split())
+
+
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Something the reader of a result must know: it did not stop the work, but it may change its meaning.
@@ -24,7 +29,7 @@ class Notice:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.message}"
+        return one_line(f"{self.where}: {self.message}")
 
 
 class ResitError(Exception):
@@ -48,7 +53,7 @@ class ResitError(Exception):
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{head}. {self.fix}" if self.fix else head
+        return one_line(f"{head}. {self.fix}" if self.fix else head)
 
 
 class InputError(ResitError):
