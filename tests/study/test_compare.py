@@ -379,6 +379,4 @@ def test_variants_are_chosen_by_name_or_by_name_and_variant():
 def test_right_or_wrong_and_ids_seen_are_no_other_label_space():
     named = accuracies("old", OLD, 400, label_space="imagenet-1k")
     marks = accuracies("new", NEW, 400, label_space="correctness")
-    assert "label-spaces-differ" not in codes(
-        resit.compare(named, marks, **FEW)
-    )
+    assert "label-spaces-differ" not in codes(resit.compare(named, marks, **FEW))
