@@ -17,7 +17,7 @@ demo: $(STAMPS)/core ## Compare the published ImageNetV2 and CIFAR-10.1 figures,
 	$(RESIT) compare --published cifar10.1 -o demo-report/cifar10.1
 
 test: $(STAMPS)/test ## Set up everything the tests need, and pass them
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
 check: lint types docs ## Everything that is checked without running the tests
 
