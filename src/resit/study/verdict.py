@@ -129,7 +129,7 @@ def order_sentence(
         f"{max(shifts):+g}".replace("-", "−")
     )
     if swaps is None:
-        return f"{text}. Which of these moves are real cannot be told: it {why_no_swaps}."
+        return f"{text}. Which of these moves are real is not known: that {why_no_swaps}."
     if not swaps:
         return f"{text}. Of {pairs:,} pairs, none swaps its order significantly on both sets (exact McNemar, Holm)."
     verb = "swaps its" if len(swaps) == 1 else "swap their"
