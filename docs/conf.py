@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import resit
+from resit.study import progress_result
 from resit.study import result as records
 
 project = "resit"
@@ -46,7 +47,7 @@ def write_cli_reference() -> None:
     """The pages of ``--help``, one a command, as the installed command prints them."""
     environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
     parts = []
-    for words in ([], ["compare"], ["doctor"], ["plan"]):
+    for words in ([], ["compare"], ["progress"], ["doctor"], ["plan"]):
         call = [sys.executable, "-m", "resit", *words, "--help"]
         text = subprocess.run(call, capture_output=True, encoding="utf-8", env=environment, check=True).stdout
         body = "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
@@ -56,7 +57,8 @@ def write_cli_reference() -> None:
 
 def write_schema_reference() -> None:
     """The records of a result, one a section, with the type of every field as it stands in JSON."""
-    kinds = {name: kind for name, kind in vars(records).items() if dataclasses.is_dataclass(kind) and isinstance(kind, type)}
+    found = {**vars(records), **vars(progress_result)}
+    kinds = {name: kind for name, kind in found.items() if dataclasses.is_dataclass(kind) and isinstance(kind, type)}
     parts = []
     for name, kind in sorted(kinds.items(), key=lambda item: item[0] != "Result"):
         doc = re.sub(r"``(.+?)``", r"`\1`", (kind.__doc__ or "").strip()).replace("\n    ", "\n")

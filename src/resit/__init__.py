@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from resit.study.compare import compare as compare
     from resit.study.plan import Plan as Plan
     from resit.study.plan import plan as plan
+    from resit.study.progress import progress as progress
+    from resit.study.progress_result import Progress as Progress
     from resit.study.result import Result as Result
 
     __version__: str
@@ -46,6 +48,7 @@ _HOME = {
     "OutputError": "resit.errors",
     "Plan": "resit.study.plan",
     "Predictions": "resit.data.predictions",
+    "Progress": "resit.study.progress_result",
     "ResitError": "resit.errors",
     "Result": "resit.study.result",
     "UsageError": "resit.errors",
@@ -55,6 +58,7 @@ _HOME = {
     "load_model_table": "resit.data",
     "load_predictions": "resit.data",
     "plan": "resit.study.plan",
+    "progress": "resit.study.progress",
     "published": "resit.data",
     "published_names": "resit.data",
     "report": "resit.report",
@@ -71,6 +75,7 @@ __all__ = [
     "OutputError",
     "Plan",
     "Predictions",
+    "Progress",
     "ResitError",
     "Result",
     "UsageError",
@@ -81,6 +86,7 @@ __all__ = [
     "load_model_table",
     "load_predictions",
     "plan",
+    "progress",
     "published",
     "published_names",
     "report",

@@ -139,3 +139,19 @@ def test_completion_answers(tmp_path: Path):
     environment = {"_RESIT_COMPLETE": "complete_bash", "COMP_WORDS": "resit co", "COMP_CWORD": "1"}
     done = run(cwd=tmp_path, env=environment)
     assert done.stdout.split() == ["compare"], done.stderr
+
+
+def test_progress_writes_a_report_and_says_where(exam: Path):
+    done = run("progress", "original", "new", "-o", "out", *FAST, cwd=exam)
+    assert done.returncode == 0, done.stderr
+    assert "Progress on original (n = 400)" in done.stdout
+    assert "standard" in done.stdout
+    assert json.loads((exam / "out" / "result.json").read_text())["schema"] == "resit.progress/1"
+    printed = run("progress", "original", "new", "--json", "--no-report", *FAST, cwd=exam).stdout
+    assert json.loads(printed) == json.loads((exam / "out" / "result.json").read_text())
+
+
+def test_progress_needs_two_sets(exam: Path):
+    done = run("progress", "original", cwd=exam)
+    assert done.returncode == 2
+    assert "at least one other set" in done.stderr

@@ -10,7 +10,7 @@ import pytest
 from fake import HOSTILE, NAMES, comparison, result
 
 from resit.report.charts import bands, rows, scatter
-from resit.report.figures import _export, figures, specs
+from resit.report.figures import export, figures, specs
 from resit.report.frame import frame
 from resit.report.paper import drop, ranks
 from resit.study.result import SCALES
@@ -32,7 +32,7 @@ def test_each_figure_is_svg_png_and_pdf() -> None:
 def test_the_same_result_gives_the_same_figures() -> None:
     one = result(comparison("v4"))
     path, spec = next(specs(one))
-    assert dict(_export(path, spec)) == dict(_export(path, spec))
+    assert dict(export(path, spec)) == dict(export(path, spec))
 
 
 def test_figures_are_drawn_with_little_known_and_hostile_names() -> None:

@@ -48,7 +48,7 @@ def test_another_schema_is_refused(results: list[Result]):
 
 
 def test_schema_names_every_key(results: list[Result]):
-    assert json_schema()["properties"].keys() == json.loads(results[0].to_json()).keys()
+    assert json_schema(Result)["properties"].keys() == json.loads(results[0].to_json()).keys()
 
 
 def test_text_has_the_verdict_the_overlap_and_the_warnings(results: list[Result]):

@@ -15,6 +15,7 @@ from resit.cli.compare import compare
 from resit.cli.doctor import doctor
 from resit.cli.options import Debug, State
 from resit.cli.plan import plan
+from resit.cli.progress import progress
 from resit.errors import OutputError, ResitError, UsageError, one_line
 
 INTERNAL, INTERRUPTED, BROKEN_PIPE = 70, 130, 141
@@ -31,6 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(epilog=EXIT_CODES)(compare)
+app.command(epilog=EXIT_CODES)(progress)
 app.command(epilog=EXIT_CODES)(doctor)
 app.command(epilog=EXIT_CODES)(plan)
 

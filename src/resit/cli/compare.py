@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from resit.cli.options import (
     INPUT,
-    OUTPUT,
     REPAIRS,
-    STATISTICS,
-    WAIVED,
+    Alias,
+    AllowDifferentTransforms,
+    Bootstrap,
     Classes,
     Columns,
     Debug,
+    ExampleResamples,
+    Exclude,
     Json,
     Labels,
     Level,
+    ModelResamples,
+    Models,
+    ModelTable,
     Names,
+    NoReport,
+    Output,
     Quiet,
+    Seed,
     Sizes,
     UnitOption,
+    WeightingOption,
+    WorstFirst,
     overlaps,
     pairs,
 )
@@ -31,11 +41,6 @@ from resit.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from resit.study.result import Result
-
-Resampling = Literal["models", "examples", "crossed", "families"]
-Weighting = Literal["micro", "class-macro"]
 
 
 def compare(
@@ -60,30 +65,11 @@ def compare(
     n: Sizes = None,
     unit: UnitOption = None,
     column: Columns = None,
-    model_table: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|NAME", help="Families, kinds and dates of models: a file, or a published name.", rich_help_panel=INPUT
-        ),
-    ] = None,
-    alias: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FOUND=NAME", help="A model that has another name in one file. Repeatable.", rich_help_panel=REPAIRS
-        ),
-    ] = None,
-    worst_first: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL@SET", help="A file whose classes are stored worst first. Repeatable.", rich_help_panel=REPAIRS
-        ),
-    ] = None,
-    models: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Compare only these models. Repeatable.", rich_help_panel=REPAIRS)
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="GLOB", help="Leave these models out. Repeatable.", rich_help_panel=REPAIRS)
-    ] = None,
+    model_table: ModelTable = None,
+    alias: Alias = None,
+    worst_first: WorstFirst = None,
+    models: Models = None,
+    exclude: Exclude = None,
     baseline: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,32 +86,15 @@ def compare(
             rich_help_panel=REPAIRS,
         ),
     ] = None,
-    allow_different_transforms: Annotated[
-        bool,
-        typer.Option(
-            "--allow-different-transforms",
-            help="Compare although a model's images were prepared differently on the two sets.",
-            rich_help_panel=WAIVED,
-        ),
-    ] = False,
-    bootstrap: Annotated[
-        Resampling, typer.Option(help="What the intervals of the line resample.", rich_help_panel=STATISTICS)
-    ] = "models",
-    model_resamples: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Resamples over models or families.", rich_help_panel=STATISTICS)
-    ] = 100_000,
-    example_resamples: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Resamples over examples, and crossed ones.", rich_help_panel=STATISTICS)
-    ] = 2_000,
-    weighting: Annotated[
-        Weighting, typer.Option(help="Each example counts the same, or each class.", rich_help_panel=STATISTICS)
-    ] = "micro",
+    allow_different_transforms: AllowDifferentTransforms = False,
+    bootstrap: Bootstrap = "models",
+    model_resamples: ModelResamples = 100_000,
+    example_resamples: ExampleResamples = 2_000,
+    weighting: WeightingOption = "micro",
     level: Level = 0.95,
-    seed: Annotated[int, typer.Option(help="Seed of everything that is random.", rich_help_panel=STATISTICS)] = 0,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Where the report goes.", rich_help_panel=OUTPUT)
-    ] = Path("resit-report"),
-    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.", rich_help_panel=OUTPUT)] = False,
+    seed: Seed = 0,
+    output: Output = Path("resit-report"),
+    no_report: NoReport = False,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -134,7 +103,7 @@ def compare(
 
     ORIGINAL and each NEW are a folder of one file a model, a table of predictions, or a table of accuracies.
     """
-    from resit.cli.show import progress, say, summary
+    from resit.cli.show import progress, summary, write_report
 
     settings: dict[str, Any] = {
         "models": tuple(models or ()),
@@ -172,7 +141,7 @@ def compare(
     elif not quiet:
         summary(result)
     if not no_report:
-        say(_report(result, output, quiet), aside=as_json, quiet=quiet)
+        write_report(result, output, aside=as_json, quiet=quiet)
 
 
 def _sources(
@@ -192,12 +161,3 @@ def _sources(
     tell(f"Reading the published figures of {published}")
     study = library_published(published)
     return study.original, study.new, {"model_table": study.table, "baseline": (study.baseline,)}
-
-
-def _report(result: Result, directory: Path, quiet: bool) -> Path:
-    from resit.cli.show import progress
-    from resit.report import report
-
-    with progress(quiet=quiet) as tell:
-        tell("Writing the report")
-        return report(result, directory)

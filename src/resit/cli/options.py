@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -27,6 +28,8 @@ def _debug(ctx: typer.Context, value: bool) -> bool:
 INPUT, REPAIRS, STATISTICS, OUTPUT = "Input", "Repairs and choice of models", "Statistics", "Output"
 WAIVED = "Checks that can be waived"
 Unit = Literal["percent", "fraction"]
+Resampling = Literal["models", "examples", "crossed", "families"]
+Weighting = Literal["micro", "class-macro"]
 
 Debug = Annotated[
     bool, typer.Option("--debug", callback=_debug, help="Show the traceback of an error.", rich_help_panel=OUTPUT)
@@ -80,6 +83,47 @@ Columns = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
+ModelTable = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|NAME", help="Families, kinds and dates of models: a file, or a published name.", rich_help_panel=INPUT
+    ),
+]
+Alias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FOUND=NAME", help="A model that has another name in one file. Repeatable.", rich_help_panel=REPAIRS),
+]
+WorstFirst = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MODEL@SET", help="A file whose classes are stored worst first. Repeatable.", rich_help_panel=REPAIRS),
+]
+Models = Annotated[
+    list[str] | None, typer.Option(metavar="GLOB", help="Compare only these models. Repeatable.", rich_help_panel=REPAIRS)
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="GLOB", help="Leave these models out. Repeatable.", rich_help_panel=REPAIRS)
+]
+AllowDifferentTransforms = Annotated[
+    bool,
+    typer.Option(
+        "--allow-different-transforms",
+        help="Compare although a model's images were prepared differently on the two sets.",
+        rich_help_panel=WAIVED,
+    ),
+]
+Bootstrap = Annotated[Resampling, typer.Option(help="What the intervals of the line resample.", rich_help_panel=STATISTICS)]
+ModelResamples = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Resamples over models or families.", rich_help_panel=STATISTICS)
+]
+ExampleResamples = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Resamples over examples, and crossed ones.", rich_help_panel=STATISTICS)
+]
+WeightingOption = Annotated[
+    Weighting, typer.Option(help="Each example counts the same, or each class.", rich_help_panel=STATISTICS)
+]
+Seed = Annotated[int, typer.Option(help="Seed of everything that is random.", rich_help_panel=STATISTICS)]
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the report goes.", rich_help_panel=OUTPUT)]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.", rich_help_panel=OUTPUT)]
 Level = Annotated[float, typer.Option("--level", help="Level of the intervals.", rich_help_panel=STATISTICS)]
 Quiet = Annotated[
     bool,

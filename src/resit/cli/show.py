@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from resit.study.progress_result import Progress
     from resit.study.result import Comparison, Estimate, Result, SetInfo
 
 NOT_AVAILABLE = "n/a"
@@ -45,6 +46,26 @@ def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=console, transient=True) as shown:
         task = shown.add_task("Starting", total=None)
         yield lambda step: shown.update(task, description=escape(step))
+
+
+def write_report(result: Result | Progress, directory: Path, *, aside: bool, quiet: bool) -> None:
+    """Write the report of a result, and say where it is.
+
+    Parameters
+    ----------
+    result : Result or Progress
+        What was found.
+    directory : Path
+        Where the report goes.
+    aside, quiet : bool
+        As in :func:`say`.
+    """
+    from resit.report import report
+
+    with progress(quiet=quiet) as tell:
+        tell("Writing the report")
+        index = report(result, directory)
+    say(index, aside=aside, quiet=quiet)
 
 
 def say(index: Path, *, aside: bool, quiet: bool) -> None:
@@ -88,6 +109,35 @@ def summary(result: Result) -> None:
         console.print()
     for overlap in result.overlaps:
         bullet(console, overlap_text(result, overlap.first, overlap.second))
+    _ending(console, result)
+
+
+def progress_summary(result: Progress) -> None:
+    """Print what a study of progress found: a table, the gaps in words, repairs and warnings.
+
+    Parameters
+    ----------
+    result : Progress
+        What was found.
+    """
+    from resit.study.progress_summary import COLUMNS, row
+
+    console = on_output()
+    console.print(Text.assemble("Progress on ", (_set(result.original), "bold"), ", and what goes with it elsewhere\n"))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for at, name in enumerate(COLUMNS):
+        table.add_column(name, justify="left" if at < 2 else "right", overflow="fold")
+    for rate in result.rates:
+        table.add_row(*row(result, rate))
+    console.print(Padding(table, (0, 0, 1, 2)))
+    for sentence in result.verdict:
+        bullet(console, sentence, indent=2)
+    if result.left_out:
+        bullet(console, f"{len(result.left_out):,} models are not on all sets and are left out.", indent=2)
+    _ending(console, result)
+
+
+def _ending(console: Console, result: Result | Progress) -> None:
     if result.repairs:
         console.print("\nRepaired as you asked", style="bold")
         for repair in result.repairs:

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import os
 
+    from resit.study.progress_result import Progress
     from resit.study.result import Result
 
 __all__ = ["report"]
 
 
-def report(result: Result, directory: str | os.PathLike[str]) -> Path:
+def report(result: Result | Progress, directory: str | os.PathLike[str]) -> Path:
     """Write the report of a result.
 
     Parameters
     ----------
-    result : Result
-        What a comparison returned.
+    result : Result or Progress
+        What a study returned.
     directory : path
         Where the report goes: a new or empty directory, or an earlier report, which is replaced as a whole or left as it is.
 
@@ -33,16 +34,13 @@ def report(result: Result, directory: str | os.PathLike[str]) -> Path:
     OutputError
         If the directory holds something else than a report, or cannot be written.
     """
-    from resit.report.bundle import bundle_ahead
-    from resit.report.figures import figures
-    from resit.report.page import render
-    from resit.report.tables import tables
+    from resit.report.compare import compare_files
+    from resit.report.progress import progress_files
     from resit.report.write import write
+    from resit.study.progress_result import Progress
 
     def files() -> dict[str, bytes]:
-        with bundle_ahead() as bundle:
-            drawn = figures(result)
-            texts = {"result.json": result.to_json(), **tables(result), "index.html": render(result, bundle)}
-        return {name: text.encode() for name, text in texts.items()} | drawn
+        drawn = progress_files(result) if isinstance(result, Progress) else compare_files(result)
+        return {"result.json": result.to_json().encode(), **drawn}
 
     return write(Path(directory), files)

@@ -29,7 +29,7 @@ def figures(result: Result) -> dict[str, bytes]:
     dict of bytes
         Contents by path, such as ``figures/scatter-v4-top1-linear.svg``.
     """
-    return {path: content for name, spec in specs(result) for path, content in _export(f"figures/{name}", spec)}
+    return {path: content for name, spec in specs(result) for path, content in export(f"figures/{name}", spec)}
 
 
 def specs(result: Result) -> Iterator[tuple[str, Spec]]:
@@ -42,7 +42,8 @@ def specs(result: Result) -> Iterator[tuple[str, Spec]]:
         yield f"ranks-{stem}", ranks(comparison, original)
 
 
-def _export(path: str, spec: Spec) -> Iterator[tuple[str, bytes]]:
+def export(path: str, spec: Spec) -> Iterator[tuple[str, bytes]]:
+    """A figure as SVG, PNG and PDF, each under its path."""
     import vl_convert
 
     svg = _numbered(vl_convert.vegalite_to_svg(spec, config=theme()))

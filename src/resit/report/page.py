@@ -32,10 +32,10 @@ def render(result: Result, bundle: Callable[[], str] = vega_bundle) -> str:
     str
         HTML.
     """
-    environment = _environment()
+    kit = environment()
     shown = views(result)
     return str(
-        environment.get_template("page.html.j2").render(
+        kit.get_template("page.html.j2").render(
             result=result,
             views=shown,
             leads=leads(result),
@@ -45,30 +45,36 @@ def render(result: Result, bundle: Callable[[], str] = vega_bundle) -> str:
             metrics=list(dict.fromkeys(c.metric for c in result.comparisons)),
             scales=NAMES,
             charts={view.id: _chart(view, result.original.name) for view in shown},
-            styles=[_source(environment, name) for name in STYLES],
-            scripts=[bundle(), *(_source(environment, name) for name in SCRIPTS)],
+            styles=styles(kit),
+            scripts=[bundle(), *(_source(kit, name) for name in SCRIPTS)],
         )
     )
 
 
-def _environment() -> Any:
+def environment() -> Any:
+    """Jinja with our templates: what is quoted is escaped, what is missing is an error."""
     import jinja2
 
-    environment = jinja2.Environment(
+    kit = jinja2.Environment(
         loader=jinja2.PackageLoader("resit.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(fmt=fmt)
-    environment.filters["data"] = data_block
-    return environment
+    kit.globals.update(fmt=fmt)
+    kit.filters["data"] = data_block
+    return kit
 
 
-def _source(environment: Any, name: str) -> str:
+def styles(kit: Any) -> list[str]:
+    """Our style sheets."""
+    return [_source(kit, name) for name in STYLES]
+
+
+def _source(kit: Any, name: str) -> str:
     """The text of a style sheet or script of ours."""
-    return str(environment.loader.get_source(environment, name)[0])
+    return str(kit.loader.get_source(kit, name)[0])
 
 
 def data_block(value: object) -> Any:

@@ -11,14 +11,16 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from resit.errors import OutputError
-from resit.study.result import SCHEMA
+from resit.study.progress_result import SCHEMA as PROGRESS
+from resit.study.result import SCHEMA as COMPARE
 
 PAGE = "index.html"
 STAGE = ".resit-"
 FOLDERS = ("figures", "tables")
+SCHEMAS = (COMPARE, PROGRESS)
 OURS = re.compile(
-    r"index\.html|result\.json|figures/(scatter|drop|ranks)-.*\.(svg|png|pdf)"
-    r"|tables/(models|fits|classes|confusions)-.*\.(csv|md|tex)"
+    r"index\.html|result\.json|figures/(scatter|drop|ranks|progress|rates)-.*\.(svg|png|pdf)"
+    r"|tables/(?:(?:models|fits|classes|confusions)-.*|progress)\.(csv|md|tex)"
 )
 
 
@@ -86,7 +88,7 @@ def _is_report(result: Path) -> bool:
         found = json.loads(result.read_bytes())
     except (FileNotFoundError, ValueError):
         return False
-    return isinstance(found, dict) and found.get("schema") == SCHEMA
+    return isinstance(found, dict) and found.get("schema") in SCHEMAS
 
 
 def _replace(directory: Path, files: Callable[[], Mapping[str, bytes]]) -> None:

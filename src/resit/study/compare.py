@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
 from resit.data.models import ModelTable
 from resit.study.comparison import compare_pairing
 from resit.study.fits import fit_all
@@ -14,7 +12,7 @@ from resit.study.overlap import overlaps
 from resit.study.pairing import pair_up
 from resit.study.prepare import repair, require_sets
 from resit.study.result import SCHEMA, Caution, Repair, Result
-from resit.study.settings import Data, Settings
+from resit.study.settings import Data, Settings, one_blas_thread, versions
 from resit.study.setview import SetView
 from resit.study.verdict import metric_label
 
@@ -87,8 +85,6 @@ def compare(
     ----------
     Recht et al. (2018), arXiv:1806.00451; Recht et al. (2019), arXiv:1902.10811.
     """
-    from threadpoolctl import threadpool_limits
-
     settings = Settings(
         level=level,
         seed=seed,
@@ -102,8 +98,7 @@ def compare(
     loaded = require_sets([original, *new])
     settings.check(model_table, loaded)
     sets, repairs = repair(loaded, alias=alias or {}, worst_first=worst_first, models=models, exclude=exclude)
-    # Chunks run in threads of our own; threads of BLAS inside them would only wait for one another.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         return _study(sets, repairs, settings, model_table, overlap or {}, progress or (lambda _: None))
 
 
@@ -131,20 +126,5 @@ def _study(
         repairs=repairs,
         warnings=tuple(Caution(note.code, note.where, note.message) for note in notices),
         settings={**settings.told(), "model_table": table.name if table else "none"},
-        versions=_versions(),
+        versions=versions(),
     )
-
-
-def _versions() -> dict[str, str]:
-    import platform
-
-    import scipy
-
-    import resit
-
-    return {
-        "resit": resit.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-    }

@@ -86,18 +86,22 @@ def fit_all(
         own if pairing.baseline.all() else [make_task(pairing, scale, np.ones_like(pairing.baseline)) for scale in SCALES]
         for pairing, own in zip(pairings, baseline, strict=True)
     ]
-    tasks = list({id(task): task for group in baseline + everyone for task in group if task.fits}.values())
-    resample_models(tasks, settings.model_resamples, settings.seed)
-    if table is not None and "family" in table.columns:
-        resample_families(tasks, table, settings.model_resamples, settings.seed)
-    resample.in_parallel(lambda task: resample_examples(task, settings.example_resamples, settings.seed), tasks)
-    every_task = list({id(task): task for group in baseline + everyone for task in group}.values())
-    fits = resample.in_parallel(lambda task: finish(task, settings.bootstrap, settings.level), every_task)
-    done = {id(task): fit for task, fit in zip(every_task, fits, strict=True)}
+    tasks = list({id(task): task for group in baseline + everyone for task in group}.values())
+    done = {id(task): fit for task, fit in zip(tasks, fit_tasks(tasks, table, settings), strict=True)}
     return [
         ({task.scale: done[id(task)] for task in own}, {task.scale: done[id(task)] for task in every})
         for own, every in zip(baseline, everyone, strict=True)
     ]
+
+
+def fit_tasks(tasks: Sequence[Task], table: ModelTable | None, settings: Settings) -> list[Fit]:
+    """Resample tasks, those of equally many models alike, and fit them; their replicates stay with them."""
+    fitting = [task for task in tasks if task.fits]
+    resample_models(fitting, settings.model_resamples, settings.seed)
+    if table is not None and "family" in table.columns:
+        resample_families(fitting, table, settings.model_resamples, settings.seed)
+    resample.in_parallel(lambda task: resample_examples(task, settings.example_resamples, settings.seed), fitting)
+    return resample.in_parallel(lambda task: finish(task, settings.bootstrap, settings.level), tasks)
 
 
 def resample_models(tasks: Iterable[Task], resamples: int, seed: int) -> None:

@@ -20,10 +20,27 @@ def all_notices(
     sets: Sequence[Data], by_set: Sequence[list[Pairing]], comparisons: Sequence[Comparison], settings: Settings
 ) -> tuple[Notice, ...]:
     """Everything to warn of, once each: about each set, about each new set's models, about the fits."""
-    notices = [note for data in sets for note in _set_notices(sets[0], data, settings.allow_different_transforms)]
+    notices = set_notices(sets, settings)
     for pairings in by_set:
         notices += outlier_notices(pairings) + _unmatched_notices(pairings[0])
     return tuple(dict.fromkeys(notices + _fit_notices(comparisons)))
+
+
+def set_notices(sets: Sequence[Data], settings: Settings) -> list[Notice]:
+    """What was seen in each set, and what does not agree between the original and the others.
+
+    Raises
+    ------
+    UsageError
+        If models were preprocessed differently on the sets and the user did not allow it.
+    """
+    original, notices = sets[0], []
+    for data in sets:
+        notices += [*data.notices, *(check(data) if isinstance(data, Predictions) else ())]
+        if data is not original:
+            notices += check_transforms(original, data, settings.allow_different_transforms)
+            notices += check_label_spaces(original, data)
+    return notices
 
 
 def unmatched(pairing: Pairing) -> Unmatched:
@@ -45,13 +62,6 @@ def _unmatched_notices(pairing: Pairing) -> list[Notice]:
     mend = f" If they are one model, repair with {' '.join(f'--alias {name}' for name in found.suggested_aliases)}."
     message = f"left out, as they are on one set only: {', '.join(shown)}{more}.{mend if found.suggested_aliases else ''}"
     return [Notice("unmatched-models", f"{pairing.original.name} and {pairing.new.name}", message)]
-
-
-def _set_notices(original: Data, data: Data, allow_different_transforms: bool) -> list[Notice]:
-    notices = [*data.notices, *(check(data) if isinstance(data, Predictions) else ())]
-    if data is not original:
-        notices += check_transforms(original, data, allow_different_transforms) + check_label_spaces(original, data)
-    return notices
 
 
 def _fit_notices(comparisons: Sequence[Comparison]) -> list[Notice]:

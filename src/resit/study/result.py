@@ -332,4 +332,4 @@ class Result:
         """
         from resit.study.serialize import from_json
 
-        return from_json(text)
+        return from_json(cls, SCHEMA, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from resit.data.label_spaces import differ
+from resit.study.progress_result import Gap, Rate
 from resit.study.result import Estimate, Fit, LabelSpaces, ModelRow, Swap
 
 WEAK_LINE = 0.9
@@ -134,3 +135,29 @@ def order_sentence(
         return f"{text}. Of {pairs:,} pairs, none swaps its order significantly on both sets (exact McNemar, Holm)."
     verb = "swaps its" if len(swaps) == 1 else "swap their"
     return f"{text}. Of {pairs:,} pairs, {len(swaps)} {verb} order significantly on both sets (exact McNemar, Holm)."
+
+
+def gap_sentence(gap: Gap, original: str) -> str:
+    """Whether a gain on the original buys less on one set than on the standard one, as far as the interval of the gap says."""
+    ratio = gap.ratio
+    start = f"{metric_label(gap.metric)}: progress on {gap.standard} divided by progress on {gap.other}"
+    if ratio.estimate is None or ratio.low is None or ratio.high is None:
+        return f"{start} is not available: {ratio.reason}."
+    if ratio.low <= 1 <= ratio.high:
+        meaning = "its interval holds 1, so neither is shown to progress faster"
+    else:
+        less = "less" if ratio.low > 1 else "more"
+        meaning = f"a point gained on {original} buys {less} on {gap.other} than on {gap.standard}"
+    return f"{start} is {ratio.estimate:.3f}{bracket(ratio)}: {meaning}."
+
+
+def weak_rate_sentence(rate: Rate) -> str | None:
+    """That a line describes a set badly, where it does."""
+    fit, logit = rate.fits["linear"], rate.fits["logit"]
+    if fit.r2 is None or fit.r2 >= WEAK_LINE:
+        return None
+    other = "" if logit.r2 is None else f", {100 * logit.r2:.0f} % on the logit scale"
+    return (
+        f"{metric_label(rate.metric)}: the line is a weak description of {rate.new.name}, where it explains "
+        f"{100 * fit.r2:.0f} % of the variance{other}: one rate does not hold for all models."
+    )
