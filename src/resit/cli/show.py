@@ -125,10 +125,12 @@ def progress_summary(result: Progress) -> None:
     console = on_output()
     console.print(Text.assemble("Progress on ", (_set(result.original), "bold"), ", and what goes with it elsewhere\n"))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for at, name in enumerate(COLUMNS):
-        table.add_column(name, justify="left" if at < 2 else "right", overflow="fold")
+    shown = ("set", "metric", "rate", "R²", "gap")
+    for name in shown:
+        table.add_column(name, justify="left" if name in ("set", "metric") else "right", overflow="fold")
     for rate in result.rates:
-        table.add_row(*row(result, rate))
+        cells = dict(zip(COLUMNS, row(result, rate), strict=True))
+        table.add_row(*(cells[name] for name in shown))
     console.print(Padding(table, (0, 0, 1, 2)))
     for sentence in result.verdict:
         bullet(console, sentence, indent=2)
