@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from resit.errors import UsageError as UsageError
     from resit.report import report as report
     from resit.study.compare import compare as compare
+    from resit.study.groups import groups as groups
+    from resit.study.groups_result import Groups as Groups
     from resit.study.plan import Plan as Plan
     from resit.study.plan import plan as plan
     from resit.study.progress import progress as progress
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Accuracies": "resit.data.accuracies",
     "Benchmark": "resit.data.benchmark",
+    "Groups": "resit.study.groups_result",
     "InputError": "resit.errors",
     "ModelId": "resit.data.models",
     "ModelTable": "resit.data.models",
@@ -53,6 +56,7 @@ _HOME = {
     "Result": "resit.study.result",
     "UsageError": "resit.errors",
     "compare": "resit.study.compare",
+    "groups": "resit.study.groups",
     "load": "resit.data",
     "load_accuracies": "resit.data",
     "load_model_table": "resit.data",
@@ -68,6 +72,7 @@ _HOME = {
 __all__ = [
     "Accuracies",
     "Benchmark",
+    "Groups",
     "InputError",
     "ModelId",
     "ModelTable",
@@ -81,6 +86,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "compare",
+    "groups",
     "load",
     "load_accuracies",
     "load_model_table",

@@ -13,6 +13,7 @@ from typer.main import get_command
 
 from resit.cli.compare import compare
 from resit.cli.doctor import doctor
+from resit.cli.groups import groups
 from resit.cli.options import Debug, State
 from resit.cli.plan import plan
 from resit.cli.progress import progress
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.command(epilog=EXIT_CODES)(compare)
 app.command(epilog=EXIT_CODES)(progress)
+app.command(epilog=EXIT_CODES)(groups)
 app.command(epilog=EXIT_CODES)(doctor)
 app.command(epilog=EXIT_CODES)(plan)
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from resit.study.groups_result import Groups
     from resit.study.progress_result import Progress
     from resit.study.result import Comparison, Estimate, Result, SetInfo
 
@@ -48,12 +49,12 @@ def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
         yield lambda step: shown.update(task, description=escape(step))
 
 
-def write_report(result: Result | Progress, directory: Path, *, aside: bool, quiet: bool) -> None:
+def write_report(result: Result | Progress | Groups, directory: Path, *, aside: bool, quiet: bool) -> None:
     """Write the report of a result, and say where it is.
 
     Parameters
     ----------
-    result : Result or Progress
+    result : Result, Progress or Groups
         What was found.
     directory : Path
         Where the report goes.
@@ -109,7 +110,7 @@ def summary(result: Result) -> None:
         console.print()
     for overlap in result.overlaps:
         bullet(console, overlap_text(result, overlap.first, overlap.second))
-    _ending(console, result)
+    ending(console, result)
 
 
 def progress_summary(result: Progress) -> None:
@@ -136,10 +137,11 @@ def progress_summary(result: Progress) -> None:
         bullet(console, sentence, indent=2)
     if result.left_out:
         bullet(console, f"{len(result.left_out):,} models are not on all sets and are left out.", indent=2)
-    _ending(console, result)
+    ending(console, result)
 
 
-def _ending(console: Console, result: Result | Progress) -> None:
+def ending(console: Console, result: Result | Progress | Groups) -> None:
+    """Print what ends every summary: repairs and warnings."""
     if result.repairs:
         console.print("\nRepaired as you asked", style="bold")
         for repair in result.repairs:

@@ -18,6 +18,7 @@ from resit.errors import InputError
 WHOLE = re.compile(r"[+-]?\d{1,300}(?:\.0*)?")
 LARGEST = int(np.iinfo(np.int32).max)
 MOST = 2**28
+QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"|([^,;|'\"]+)")
 NONE_TEXTS = {"", "null", "None"}
 TRUTH = {"true": True, "false": False}
 
@@ -210,5 +211,10 @@ def _is_list(text: str) -> bool:
 def _split(text: str) -> list[Any]:
     if text in NONE_TEXTS:
         return []
-    parts = [part.strip().strip("'\"") for part in re.split(r"[,;|]", text.strip("[]")) if part.strip()]
+    inside = text.strip("[]").strip()
+    if inside[:1] in ("'", '"'):  # names in quotes may hold commas
+        parts = ["".join(found).strip() for found in QUOTED.findall(inside)]
+    else:
+        parts = [part.strip().strip("'\"") for part in re.split(r"[,;|]", inside)]
+    parts = [part for part in parts if part]
     return [int(float(part)) for part in parts] if all(WHOLE.fullmatch(part) for part in parts) else parts

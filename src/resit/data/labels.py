@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from resit.data import entries
+from resit.data.addresses import HOUSEHOLD, URL_NAMES, households
 from resit.data.arrays import open_npy
-from resit.data.columns import find_column
+from resit.data.columns import find_column, plain
 from resit.data.entries import Entries
 from resit.data.guard import reading
-from resit.data.paths import short_list, whole_path
+from resit.data.paths import short_list, split_set, whole_path
 from resit.data.read_json import read_json
 from resit.data.tables import TABLE_SUFFIXES, Table, read_table
 from resit.errors import InputError
@@ -111,7 +112,7 @@ def find_classes(path: Path) -> Path | None:
 
 
 def read_labels(source: object) -> LabelSheet:
-    """Read labels from a file, an array, or a list of labels or of lists of accepted labels.
+    """Read labels from a file, an array, or a list of labels or of lists of accepted labels. ``FILE::COLUMN`` names one.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def read_labels(source: object) -> LabelSheet:
         If they cannot be read, or are neither whole numbers nor text.
     """
     if isinstance(source, (str, Path)):
-        return _read_file(Path(source))
+        return _read_file(*split_set(source))
     if isinstance(source, np.ndarray) and source.dtype != object:
         return LabelSheet(entries.from_array(source, "labels"))
     if isinstance(source, (Sequence, np.ndarray)):
@@ -127,10 +128,16 @@ def read_labels(source: object) -> LabelSheet:
     raise InputError(f"labels of type {type(source).__name__}", where="labels", fix="Give a path, an array or a list.")
 
 
-def _read_file(path: Path) -> LabelSheet:
+def _read_file(path: Path, column: str | None = None) -> LabelSheet:
     suffix = path.suffix.lower()
     if suffix in TABLE_SUFFIXES:
-        return labels_of_table(read_table(path))
+        return labels_of_table(read_table(path), label=column)
+    if column is not None:
+        raise InputError(
+            f"a column {column!r} of a {suffix or 'nameless'} file",
+            where=path,
+            fix="Only tables have columns: leave out ::COLUMN.",
+        )
     if suffix not in LABEL_SUFFIXES:
         raise InputError(f"labels in a {suffix or 'nameless'} file", where=path, fix=f"Use one of {', '.join(LABEL_SUFFIXES)}.")
     if suffix == ".npy":
@@ -138,16 +145,27 @@ def _read_file(path: Path) -> LabelSheet:
     return LabelSheet(*read_json(path), source=str(path))
 
 
-def labels_of_table(table: Table, *, groups: bool = True) -> LabelSheet:
+def labels_of_table(table: Table, *, groups: bool = True, label: str | None = None) -> LabelSheet:
     """Labels, ids and, if wanted, all other columns of a table with one row an example.
+
+    Parameters
+    ----------
+    table : Table
+    groups : bool
+        Whether the other columns are wanted. Addresses of Dollar Street also give a column ``household``.
+    label : str, optional
+        The column of labels. Default: the one that is known as such.
 
     Raises
     ------
     InputError
-        If no column is known as the label.
+        If no column is known as the label, or there is none of that name.
     """
     id_column = find_column(table.columns, "id")
-    label_column = find_column(table.columns, "label")
+    addresses = None if not groups else next((column for column in table.columns if plain(column) in URL_NAMES), None)
+    if id_column is None and addresses is not None and len(table.distinct(addresses)[0]) == len(table):
+        id_column = addresses
+    label_column = label if label is not None else find_column(table.columns, "label")
     others = [column for column in table.columns if column != id_column]
     if label_column is None and len(others) == 1:
         label_column = others[0]
@@ -156,10 +174,12 @@ def labels_of_table(table: Table, *, groups: bool = True) -> LabelSheet:
             f"no column of labels among {', '.join(table.columns)}", where=table.source, fix="Call it label (and the ids id)."
         )
     columns = [column for column in others if groups and column != label_column and _is_flat(table, column)]
+    found = {column.removeprefix("group:"): table.texts(column) for column in columns}
+    homes = None if addresses is None or HOUSEHOLD in found else households(table.texts(addresses))
     return LabelSheet(
         entries.from_columns(table, [label_column]),
         None if id_column is None else table.texts(id_column),
-        {column.removeprefix("group:"): table.texts(column) for column in columns},
+        found if homes is None else {**found, HOUSEHOLD: homes},
         table.source,
         table.document(MANIFEST),
     )

@@ -37,7 +37,8 @@ def load_predictions(
     path : path
         A folder of one file a model, or a file of one or all models. ``FILE::SET`` takes one test set of a table of several.
     labels : path, array or list, optional
-        Accepted labels. Default: the labels found beside the answers, or in the same table.
+        Accepted labels; ``FILE::COLUMN`` says which column of a table. Its other columns are group columns.
+        Default: the labels found beside the answers, or in the same table.
     classes : path, optional
         Class list (columns label, wnid, name). Default: ``classes.csv`` in or beside the folder.
     name : str, optional

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import os
 
+    from resit.study.groups_result import Groups
     from resit.study.progress_result import Progress
     from resit.study.result import Result
 
 __all__ = ["report"]
 
 
-def report(result: Result | Progress, directory: str | os.PathLike[str]) -> Path:
+def report(result: Result | Progress | Groups, directory: str | os.PathLike[str]) -> Path:
     """Write the report of a result.
 
     Parameters
     ----------
-    result : Result or Progress
+    result : Result, Progress or Groups
         What a study returned.
     directory : path
         Where the report goes: a new or empty directory, or an earlier report, which is replaced as a whole or left as it is.
@@ -35,12 +36,17 @@ def report(result: Result | Progress, directory: str | os.PathLike[str]) -> Path
         If the directory holds something else than a report, or cannot be written.
     """
     from resit.report.compare import compare_files
+    from resit.report.groups import groups_files
     from resit.report.progress import progress_files
     from resit.report.write import write
+    from resit.study.groups_result import Groups
     from resit.study.progress_result import Progress
 
     def files() -> dict[str, bytes]:
-        drawn = progress_files(result) if isinstance(result, Progress) else compare_files(result)
+        if isinstance(result, Groups):
+            drawn = groups_files(result)
+        else:
+            drawn = progress_files(result) if isinstance(result, Progress) else compare_files(result)
         return {"result.json": result.to_json().encode(), **drawn}
 
     return write(Path(directory), files)

@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from resit.errors import OutputError
+from resit.study.groups_result import SCHEMA as GROUPS
 from resit.study.progress_result import SCHEMA as PROGRESS
 from resit.study.result import SCHEMA as COMPARE
 
 PAGE = "index.html"
 STAGE = ".resit-"
 FOLDERS = ("figures", "tables")
-SCHEMAS = (COMPARE, PROGRESS)
+SCHEMAS = (COMPARE, PROGRESS, GROUPS)
 OURS = re.compile(
-    r"index\.html|result\.json|figures/(scatter|drop|ranks|progress|rates)-.*\.(svg|png|pdf)"
-    r"|tables/(?:(?:models|fits|classes|confusions)-.*|progress)\.(csv|md|tex)"
+    r"index\.html|result\.json|figures/(scatter|drop|ranks|progress|rates|groups|disparity|trend)-.*\.(svg|png|pdf)"
+    r"|tables/(?:(?:models|fits|classes|confusions)-.*|progress|groups|disparity|trends)\.(csv|md|tex)"
 )
 
 
