@@ -25,9 +25,9 @@ FORWARD = {"linear": lambda p: p, "probit": stats.norm.ppf, "logit": lambda p: n
 def pairings() -> list[Pairing]:
     """Both metrics on both new sets, over the convnets."""
     study = resit.published("imagenetv2")
-    views = [SetView(data, at, "micro", 0, 0) for at, data in enumerate((study.original, *study.new))]
+    views = [SetView(data, "micro", 0, 0) for data in (study.original, *study.new)]
     convnets = [model for model in views[0].data.models if study.table.get(model, "kind") == "convnet"]
-    views = [SetView(view.data.select(convnets), view.stream, "micro", 0, 0) for view in views]
+    views = [SetView(view.data.select(convnets), "micro", 0, 0) for view in views]
     return [pairing for view in views[1:] for pairing in pair_up(views[0], view, (), None)]
 
 

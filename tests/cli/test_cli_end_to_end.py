@@ -77,7 +77,7 @@ def test_a_report_that_cannot_be_written_is_code_4_and_leaves_what_was_there(exa
     done = run("compare", "original", "new", "-o", "mine", *FAST, cwd=exam)
     assert done.returncode == 4
     assert "mine" in done.stderr
-    assert "original (n = 400)" in done.stdout
+    assert done.stdout == ""  # told before anything is computed
     assert [path.name for path in (exam / "mine").iterdir()] == ["thesis.tex"]
 
 
@@ -155,3 +155,24 @@ def test_progress_needs_two_sets(exam: Path):
     done = run("progress", "original", cwd=exam)
     assert done.returncode == 2
     assert "at least one other set" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_output_that_cannot_be_written_is_code_4(tmp_path: Path):
+    call = [sys.executable, "-m", "resit", "plan", "--accuracy", "0.7", "--difference", "0.01"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 4
+    assert done.stderr == "resit: error: the output could not be written (No space left on device)\n"
+
+
+def test_closed_output_is_no_fault(tmp_path: Path):
+    command = f"{sys.executable} -m resit plan --accuracy 0.7 --difference 0.01 >&-"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_minus_stays_a_minus_where_the_terminal_has_none(exam: Path):
+    done = run("compare", "original", "new", "--no-report", *FAST, cwd=exam, env={"PYTHONIOENCODING": "ascii"})
+    assert "[-" in done.stdout
+    assert "[?" not in done.stdout

@@ -32,7 +32,7 @@ def written(result: resit.Progress, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def test_all_files_are_there(written: Path):
-    found = {path.relative_to(written).as_posix() for path in written.rglob("*") if path.is_file()}
+    found = {path.relative_to(written).as_posix() for path in written.rglob("[!.]*") if path.is_file()}
     drawings = {f"figures/{name}-top1.{kind}" for name in ("progress", "rates") for kind in ("svg", "png", "pdf")}
     assert found == {"index.html", "result.json", *drawings, *(f"tables/progress.{kind}" for kind in ("csv", "md", "tex"))}
     assert resit.Progress.from_json((written / "result.json").read_text()).standard == "<script>&_%"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import json
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from fake import comparison, result
 from resit.errors import OutputError
 from resit.report import report
 from resit.report import write as writing
-from resit.report.write import write
+from resit.report.write import MANIFEST, write
 from resit.study.result import Result
 
 SCHEMA = '{"schema": "resit.compare/1"}'
@@ -30,6 +31,14 @@ def files(word: str = "new", **more: str) -> Mapping[str, bytes]:
 
 def state(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def litter(folder: Path) -> list[Path]:
+    return [path for path in folder.glob(".resit-*") if path.is_dir()]
+
+
+def listed(folder: Path) -> list[str]:
+    return json.loads((folder / MANIFEST).read_text())
 
 
 @pytest.fixture
@@ -45,7 +54,7 @@ def test_a_report_has_all_its_parts(written: Path) -> None:
     names = set(state(written))
     assert {"index.html", "result.json", "figures/ranks-v4-top5.pdf", "tables/models-v6-top1.tex"} <= names
     assert Result.from_json((written / "result.json").read_text()).comparisons[2].new.name == "v6"
-    assert not [name for name in names if name.startswith(".")]
+    assert [name for name in names if name.startswith(".")] == [MANIFEST]
 
 
 def test_report_returns_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,12 +66,13 @@ def test_report_returns_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_an_earlier_report_is_replaced_as_a_whole(earlier: Path) -> None:
     write(earlier, files)
-    assert state(earlier) == {**files(), "notes.txt": b"mine"}
+    assert listed(earlier) == sorted(files())
+    assert {name: text for name, text in state(earlier).items() if name != MANIFEST} == {**files(), "notes.txt": b"mine"}
 
 
 def test_folders_that_the_new_report_does_not_need_go(earlier: Path) -> None:
     write(earlier, lambda: {"index.html": b"new", "result.json": SCHEMA.encode()})
-    assert sorted(path.name for path in earlier.iterdir()) == ["index.html", "notes.txt", "result.json"]
+    assert sorted(path.name for path in earlier.iterdir()) == [MANIFEST, "index.html", "notes.txt", "result.json"]
 
 
 @pytest.mark.parametrize("at", range(4))
@@ -82,7 +92,7 @@ def test_a_full_disk_while_writing_leaves_the_earlier_report(earlier: Path, monk
     assert caught.value.where == str(earlier)
     assert "intact" in caught.value.fix
     assert state(earlier) == before
-    assert not list(earlier.glob(".*"))
+    assert litter(earlier) == []
 
 
 @pytest.mark.parametrize("at", range(4))
@@ -99,7 +109,7 @@ def test_an_error_while_moving_into_place_is_undone(earlier: Path, monkeypatch: 
     with pytest.raises(OutputError):
         write(earlier, lambda: files(**{"tables/fits-v9-top1.md": "new"}))
     assert state(earlier) == before
-    assert not list(earlier.glob(".*"))
+    assert litter(earlier) == []
 
 
 def test_an_error_while_drawing_leaves_the_earlier_report(earlier: Path) -> None:
@@ -144,10 +154,10 @@ def test_a_killed_run_leaves_the_earlier_report_and_the_next_clears_its_litter(e
         assert process.stdout.readline() == "drawing\n"
         process.send_signal(signal.SIGKILL)
         process.wait(30)
-    assert {name: text for name, text in state(earlier).items() if not name.startswith(".")} == before
-    assert list(earlier.glob(".resit-*"))
+    assert {name: text for name, text in state(earlier).items() if not name.startswith(".resit-") or name == MANIFEST} == before
+    assert litter(earlier)
     write(earlier, files)
-    assert not list(earlier.glob(".*"))
+    assert litter(earlier) == []
 
 
 def test_a_file_in_the_way_is_refused(tmp_path: Path) -> None:
@@ -203,3 +213,45 @@ def test_hidden_files_are_no_reason_to_refuse(tmp_path: Path) -> None:
     (tmp_path / ".DS_Store").write_text("x")
     write(tmp_path, files)
     assert (tmp_path / "index.html").read_text() == "new"
+
+
+def test_a_users_own_files_are_never_replaced_or_removed(earlier: Path) -> None:
+    """Not even where their names look like ours, beside an earlier report or a result.json of their own."""
+    (earlier / "figures" / "scatter-final-for-paper.pdf").write_text("mine")
+    write(earlier, files)
+    assert (earlier / "figures" / "scatter-final-for-paper.pdf").read_text() == "mine"
+    before = state(earlier)
+    with pytest.raises(OutputError, match=r"scatter-final-for-paper\.pdf is there already"):
+        write(earlier, lambda: files(**{"figures/scatter-final-for-paper.pdf": "new"}))
+    assert state(earlier) == before
+
+
+def test_a_result_json_alone_is_no_report(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text(SCHEMA)
+    (tmp_path / "index.html").write_text("mine")
+    with pytest.raises(OutputError, match="other files and no report"):
+        write(tmp_path, files)
+    assert (tmp_path / "index.html").read_text() == "mine"
+
+
+def test_a_manifest_that_names_other_places_is_not_believed(earlier: Path) -> None:
+    (earlier.parent / "thesis.tex").write_text("mine")
+    (earlier / MANIFEST).write_text(json.dumps([*listed(earlier), "../thesis.tex", str(earlier.parent / "thesis.tex")]))
+    write(earlier, files)
+    assert (earlier.parent / "thesis.tex").read_text() == "mine"
+
+
+def test_two_at_once_is_refused_and_the_first_finishes(earlier: Path) -> None:
+    def meanwhile() -> Mapping[str, bytes]:
+        with pytest.raises(OutputError, match="another process is writing a report here"):
+            write(earlier, lambda: files("second"))
+        return files("first")
+
+    write(earlier, meanwhile)
+    assert (earlier / "index.html").read_text() == "first"
+    assert litter(earlier) == []
+
+
+def test_names_with_control_characters_are_drawn(tmp_path: Path) -> None:
+    names = ("bad\x01name", "worse\x1b", "worst\ufffe", "fine")
+    assert report(result(comparison("v4", "top1", names=names)), tmp_path / "report").exists()

@@ -263,12 +263,13 @@ def test_case_30_lost_replicates_are_counted_and_too_many_make_it_not_available(
     assert interval.failed == pytest.approx(9_000 * 3 / 27, rel=0.1)  # all three the same: 3 of 27 draws
     assert few.fits["linear"].slope.low is None
     assert "have no spread" in few.fits["linear"].slope.reason
+    assert any("have no spread" in sentence for sentence in few.verdict)
     six = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75]
     more = resit.compare(accuracies("old", six, 99), accuracies("new", six, 99), model_resamples=50_000)
     (interval,) = only(more).fits["linear"].intervals
     assert 0 < interval.failed < 50
     assert only(more).fits["linear"].slope.low is not None
-    assert "failed-resamples" in codes(more)
+    assert "no-interval" not in codes(more)
 
 
 def test_no_resamples_no_intervals():
@@ -380,3 +381,62 @@ def test_right_or_wrong_and_ids_seen_are_no_other_label_space():
     named = accuracies("old", OLD, 400, label_space="imagenet-1k")
     marks = accuracies("new", NEW, 400, label_space="correctness")
     assert "label-spaces-differ" not in codes(resit.compare(named, marks, **FEW))
+
+
+def one_a_class(name: str, values: list[float], seed: int) -> resit.Predictions:
+    return predictions(name, values, n=300, classes=300, seed=seed)
+
+
+def test_case_31_classes_too_small_to_resample_within_are_not_strata():
+    """Redrawing the only example of each class changes nothing: its interval would have no width."""
+    sets = one_a_class("old", OLD, 0), one_a_class("new", NEW, 1)
+    found = only(resit.compare(*sets, bootstrap="examples", model_resamples=50, example_resamples=2_000))
+    assert not found.bootstrap.stratified
+    rng, changes = np.random.default_rng(2), []
+    right = [data.correct(1) for data in sets]
+    for _ in range(2_000):
+        drawn = [answers[:, rng.integers(300, size=300)].mean() for answers in right]
+        changes.append(drawn[1] - drawn[0])
+    interval = found.mean_change_interval
+    assert (interval.low, interval.high) == pytest.approx(np.quantile(changes, [0.025, 0.975]), abs=0.006)
+    assert found.fits["linear"].slope.high - found.fits["linear"].slope.low > 0.05
+
+
+def test_case_31_one_example_has_no_interval_of_its_mean_change():
+    sets = predictions("old", OLD, n=1), predictions("new", NEW, n=1)
+    interval = only(resit.compare(*sets, **FEW)).mean_change_interval
+    assert interval.low is None
+    assert "alike" in interval.reason
+
+
+def test_examples_of_a_set_are_redrawn_alike_whatever_sets_stand_beside():
+    old, a, b = predictions("old", OLD), predictions("a", NEW, seed=1), predictions("b", NEW, seed=2)
+    first, second = resit.compare(old, a, b, **FEW), resit.compare(old, b, a, **FEW)
+    assert only(first, new="a") == only(second, new="a")
+    assert only(first, new="b") == only(second, new="b")
+
+
+def test_the_verdict_asks_whether_the_baseline_models_lose():
+    old, new = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75], [0.45, 0.5, 0.54, 0.6, 0.64, 0.99]
+    risen = only(resit.compare(accuracies("old", old, 900), accuracies("new", new, 900), baseline=["m[0-4]"], **FEW))
+    assert risen.mean_change > -0.01
+    assert not any("do not lose" in sentence for sentence in risen.verdict)
+    fallen = only(resit.compare(accuracies("old", new, 900), accuracies("new", old, 900), baseline=["m[0-4]"], **FEW))
+    assert any("do not lose on the new set" in sentence for sentence in fallen.verdict)
+
+
+def test_a_new_set_with_examples_of_the_original_is_told():
+    def named(name: str, start: int) -> resit.Predictions:
+        return predictions(name, OLD, ids=np.array([f"e{at}" for at in range(start, start + 400)]))
+
+    (told,) = [one for one in resit.compare(named("old", 0), named("new", 300), **FEW).warnings if one.where == "new"]
+    assert told.code == "shares-with-original"
+    assert "100 of its examples" in told.message
+    assert "shares-with-original" not in codes(resit.compare(named("old", 0), named("new", 400), **FEW))
+    again = resit.compare(predictions("old", OLD), predictions("again", OLD), **FEW)
+    assert any("it may be the same set" in one.message for one in again.warnings)
+
+
+def test_two_resamples_are_no_interval():
+    with pytest.raises(UsageError, match="at least 50 resamples"):
+        resit.compare(predictions("old", OLD), predictions("new", NEW), model_resamples=2)

@@ -72,3 +72,20 @@ def test_variance_of_the_difference_agrees_with_simulation():
         told.append(shared_variance(a, b, Shared(150, "told by the user")))
     assert np.mean(exact) == pytest.approx(np.var(differences), rel=0.07)
     assert np.mean(told) == pytest.approx(np.var(differences), rel=0.07)
+
+
+def test_case_33_ids_that_number_rows_are_positions():
+    rows = np.arange(400).astype(str)
+    (found,) = compare(predictions("a", OLD, ids=rows), predictions("b", OLD, seed=1, ids=rows)).overlaps
+    assert (found.shared, found.source) == (None, "not known")
+
+
+def test_case_33_ids_and_the_user_may_not_contradict_each_other():
+    first, second = predictions("a", OLD, ids=ids(0)), predictions("b", OLD, seed=1, ids=ids(300))
+    with pytest.raises(UsageError, match="5 shared examples are told, but by their ids they share 100"):
+        compare(first, second, overlap={("a", "b"): 5})
+
+
+def test_case_33_a_part_of_a_known_set_is_not_that_set():
+    (found,) = compare(predictions("cifar10.1-v4", OLD), predictions("cifar10.1-v6", OLD, seed=1)).overlaps
+    assert found.shared is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import sys
 import traceback
@@ -72,7 +74,9 @@ def run(args: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if args is None else args) or ["--help"]
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
-            reconfigure(errors="replace")
+            reconfigure(errors=PLAIN_MINUS)
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = io.StringIO()
     try:
         code = get_command(app).main(args=words, prog_name="resit", standalone_mode=False, obj=state)
         sys.stdout.flush()
@@ -81,7 +85,7 @@ def run(args: Sequence[str] | None = None) -> int:
             raise
         return BROKEN_PIPE
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -91,10 +95,30 @@ def run(args: Sequence[str] | None = None) -> int:
         return _fail(f"{error.format_message().rstrip('.')}{hint}", 2, state)
     except ResitError as error:
         return _fail(str(error), 2 if isinstance(error, UsageError) else 4 if isinstance(error, OutputError) else 3, state)
+    except OSError as error:
+        _drop_output()
+        return _fail(f"the output could not be written ({error.strerror or error})", 4, state)
     except Exception as error:
         advice = "" if state.debug else " This is a fault in resit; run again with --debug to see where it happened."
         return _fail(f"{type(error).__name__}: {error}.{advice}", INTERNAL, state)
     return code if isinstance(code, int) else 0
+
+
+def _drop_output() -> None:
+    """What is still to be written goes nowhere, so that leaving the process does not fail on it again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _plain_minus(error: UnicodeError) -> tuple[str, int]:
+    """A real minus sign is a hyphen where the stream has none, and never a question mark."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join("-" if sign in "−–" else "?" for sign in text), error.end
+
+
+PLAIN_MINUS = "resit-minus"
+codecs.register_error(PLAIN_MINUS, _plain_minus)
 
 
 def _fail(message: str, code: int, state: State) -> int:

@@ -112,6 +112,10 @@ def compare(
         "worst_first": tuple(worst_first or ()),
         "overlap": overlaps(overlap) or None,
     }
+    if not no_report:
+        from resit.report.write import check_directory
+
+        check_directory(output)
     with progress(quiet=quiet) as tell:
         original, new, defaults = _sources(paths or [], published, PathOptions(name, labels, classes, n, unit, column), tell)
         settings |= defaults

@@ -89,6 +89,10 @@ def groups(
     from resit.cli.show import progress as shown
     from resit.cli.show import write_report
 
+    if not no_report:
+        from resit.report.write import check_directory
+
+        check_directory(output)
     with shown(quiet=quiet) as tell:
         everything = [*paths, original] if original else paths
         loaded = load_all(everything, PathOptions(name, labels, classes), tell)

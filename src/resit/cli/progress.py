@@ -76,6 +76,10 @@ def progress(
 
     if len(paths) < 2:
         raise UsageError("progress needs an original and at least one other set", fix="Write resit progress ORIGINAL SET.")
+    if not no_report:
+        from resit.report.write import check_directory
+
+        check_directory(output)
     with shown(quiet=quiet) as tell:
         original, *others = load_all(paths, PathOptions(name, labels, classes, n, unit, column), tell)
         from resit.data import load_model_table

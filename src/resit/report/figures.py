@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from resit.report import format as fmt
 from resit.report.charts import scatter
@@ -12,6 +13,7 @@ from resit.report.paper import drop, ranks, theme
 from resit.study.result import SCALES, Result
 
 DOTS = 300
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 CLIP = re.compile(r'(?<=id="clip)\d+(?=")|(?<="url\(#clip)\d+(?=\)")')
 RESOURCES = re.compile(rb"(?:^ +/[a-z]+\d+ \d+ 0 R\n)+", re.MULTILINE)
 
@@ -46,10 +48,19 @@ def export(path: str, spec: Spec) -> Iterator[tuple[str, bytes]]:
     """A figure as SVG, PNG and PDF, each under its path."""
     import vl_convert
 
-    svg = _numbered(vl_convert.vegalite_to_svg(spec, config=theme()))
+    svg = _numbered(vl_convert.vegalite_to_svg(printable(spec), config=theme()))
     yield f"{path}.svg", svg.encode()
     yield f"{path}.png", vl_convert.svg_to_png(svg, ppi=DOTS)
     yield f"{path}.pdf", _in_order(vl_convert.svg_to_pdf(svg))
+
+
+def printable(value: Any) -> Any:
+    """A specification without characters that XML cannot hold, on which the converter would break down."""
+    if isinstance(value, str):
+        return NOT_XML.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {printable(key): printable(inner) for key, inner in value.items()}
+    return [printable(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _numbered(svg: str) -> str:

@@ -12,7 +12,7 @@ from resit.study.result import ClassRow, Comparison, Estimate, ModelRow, Result
 
 MANY = 200
 CLASSES = 12
-LEAD = 2
+LEAD = 3
 
 
 @dataclass(frozen=True, slots=True)

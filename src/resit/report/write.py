@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
+import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from resit.errors import OutputError
-from resit.study.groups_result import SCHEMA as GROUPS
-from resit.study.progress_result import SCHEMA as PROGRESS
-from resit.study.result import SCHEMA as COMPARE
 
 PAGE = "index.html"
 STAGE = ".resit-"
+MANIFEST = ".resit-files.json"  # the files of the report, so that nothing else is ever replaced or removed
 FOLDERS = ("figures", "tables")
-SCHEMAS = (COMPARE, PROGRESS, GROUPS)
-OURS = re.compile(
-    r"index\.html|result\.json|figures/(scatter|drop|ranks|progress|rates|groups|disparity|trend)-.*\.(svg|png|pdf)"
-    r"|tables/(?:(?:models|fits|classes|confusions)-.*|progress|groups|disparity|trends)\.(csv|md|tex)"
-)
 
 
 def write(directory: Path, files: Callable[[], Mapping[str, bytes]]) -> Path:
@@ -46,8 +39,8 @@ def write(directory: Path, files: Callable[[], Mapping[str, bytes]]) -> Path:
         If the directory is neither, or cannot be written. What was there before is intact.
     """
     try:
-        _check(directory)
-        with _made(directory):
+        check_directory(directory)
+        with _made(directory), _alone(directory):
             _replace(directory, files)
     except OSError as error:
         raise OutputError(
@@ -72,41 +65,93 @@ def _made(directory: Path) -> Iterator[None]:
         raise
 
 
-def _check(directory: Path) -> None:
-    """Refuse a directory that holds something else than an earlier report."""
+@contextlib.contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """No other process writes a report into the directory meanwhile, where the system has such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise OutputError(
+            "another process is writing a report here", where=directory, fix="Wait for it, or give another directory"
+        ) from error
+    finally:
+        os.close(handle)
+
+
+def check_directory(directory: Path) -> None:
+    """Refuse a directory that holds something else than an earlier report.
+
+    Parameters
+    ----------
+    directory : Path
+        Where a report should go.
+
+    Raises
+    ------
+    OutputError
+        If it is a file, or holds other files and no report.
+    """
     fix = "Give a new or empty directory, or one that holds an earlier report"
     if not directory.exists():
         return
     if not directory.is_dir():
         raise OutputError("there is a file where the report should go", where=directory, fix=fix)
     others = [path for path in directory.iterdir() if not path.name.startswith(".")]
-    if others and not _is_report(directory / "result.json"):
+    if others and not _written(directory):
         raise OutputError("the directory holds other files and no report", where=directory, fix=fix)
 
 
-def _is_report(result: Path) -> bool:
+def _written(directory: Path) -> list[str]:
+    """The files that an earlier report put there, as far as they are still there."""
     try:
-        found = json.loads(result.read_bytes())
+        listed = json.loads((directory / MANIFEST).read_bytes())
     except (FileNotFoundError, ValueError):
-        return False
-    return isinstance(found, dict) and found.get("schema") in SCHEMAS
+        return []
+    names = [Path(name) for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+    inside = [name for name in names if not name.is_absolute() and ".." not in name.parts]
+    return [name.as_posix() for name in inside if (directory / name).is_file()]
 
 
 def _replace(directory: Path, files: Callable[[], Mapping[str, bytes]]) -> None:
     for left in directory.glob(f"{STAGE}*"):  # of a run that was killed
-        shutil.rmtree(left, ignore_errors=True)
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=STAGE, dir=directory, ignore_cleanup_errors=True) as name:
         stage = Path(name)
-        new = files()
+        new, old = files(), _written(directory)
+        if theirs := sorted(relative for relative in new if relative not in old and (directory / relative).exists()):
+            raise OutputError(
+                f"{theirs[0]} is there already and not of a report", where=directory, fix="Move it, or give another directory"
+            )
         for relative, content in new.items():
             target = stage / "new" / relative
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        found = [path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()]
-        old = [relative for relative in found if OURS.fullmatch(relative)]
         for relative in old:
             _keep(directory / relative, stage / "old" / relative)
-        _swap(directory, stage, old, sorted(new, key=lambda relative: (relative == PAGE, "/" not in relative, relative)))
+        _list(directory, stage, {*old, *new})
+        try:
+            _swap(directory, stage, old, sorted(new, key=lambda relative: (relative == PAGE, "/" not in relative, relative)))
+        except BaseException:
+            _list(directory, stage, old)
+            raise
+        _list(directory, stage, new)
+
+
+def _list(directory: Path, stage: Path, files: Iterable[str]) -> None:
+    """Write the manifest; there is none where there are no files."""
+    if not (names := sorted(files)):
+        (directory / MANIFEST).unlink(missing_ok=True)
+        return
+    (stage / "manifest").write_text(json.dumps(names, indent=1) + "\n")
+    (stage / "manifest").replace(directory / MANIFEST)
 
 
 def _keep(source: Path, copy: Path) -> None:

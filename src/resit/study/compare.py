@@ -106,7 +106,7 @@ def _study(
     sets: Sequence[Data], repairs: tuple[Repair, ...], settings: Settings, table: ModelTable | None, overlap: Overlaps, say: Say
 ) -> Result:
     say("matching models and scoring answers")
-    views = [SetView(data, at, settings.weighting, settings.seed, settings.example_resamples) for at, data in enumerate(sets)]
+    views = [SetView(data, settings.weighting, settings.seed, settings.example_resamples) for data in sets]
     by_set = [pair_up(views[0], view, settings.baseline, table) for view in views[1:]]
     pairings = [pairing for group in by_set for pairing in group]
     say("fitting lines and resampling")

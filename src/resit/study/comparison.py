@@ -9,6 +9,7 @@ from resit.stats import ranks
 from resit.stats.intervals import percentile
 from resit.study import classes, verdict
 from resit.study.aline import estimate_without_labels
+from resit.study.fits import ALL_ALIKE, SAME
 from resit.study.notices import unmatched
 from resit.study.pairing import Pairing
 from resit.study.result import Bootstrap, Comparison, Estimate, Fit, LabelSpaces
@@ -42,7 +43,7 @@ def compare_pairing(
     spaces = LabelSpaces(pairing.original.data.label_space, pairing.new.data.label_space)
     sentences = [
         verdict.change_sentence(pairing.original.name, pairing.new.name, pairing.metric, rows, change, change_interval),
-        *verdict.slope_sentences(fits[0], pairing.rule.rule, change, spaces),
+        *verdict.slope_sentences(fits[0], pairing.rule.rule, float((new - old)[pairing.baseline].mean()), spaces),
         verdict.everyone_sentence(fits[1]["linear"], pairing.rule.rule),
         verdict.order_sentence(rows, rho, tau, swaps, no_swaps or "", pairs),
     ]
@@ -86,7 +87,10 @@ def _mean_change(pairing: Pairing, change: float, level: float) -> Estimate:
     old, new = pairing.old_scores.replicates, pairing.new_scores.replicates
     if old is None or new is None:
         return Estimate(change, reason=_no_resamples(pairing))
-    low, high = percentile(new.mean(axis=1) - old.mean(axis=1), level)
+    changes = new.mean(axis=1) - old.mean(axis=1)
+    if np.ptp(changes) < SAME:
+        return Estimate(change, reason=ALL_ALIKE)
+    low, high = percentile(changes, level)
     return Estimate(change, float(low), float(high), "percentile bootstrap over examples")
 
 

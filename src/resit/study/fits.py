@@ -20,6 +20,8 @@ Array = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], npt.NDArray[np.int64]]
 GRID = 17
 MOST_FAILED = 0.05
+SAME = 1e-12
+ALL_ALIKE = "no interval: all resamples are alike"
 NO_LINE = "no line: it needs at least three models whose original accuracies are not all equal"
 MODELS, CROSSED, FAMILIES = 1, 3, 4  # purposes of the generators; 2 redraws examples
 
@@ -185,8 +187,11 @@ def _interval(own: Replicates, line: lines.Line, level: float) -> FitInterval:
     fine = np.isfinite(own.slope)
     failed = int((~fine).sum())
     resamples = len(own.slope)
+    if fine.any() and own.unit in ("examples", "crossed") and np.ptp(own.slope[fine]) < SAME:
+        alike = [Estimate(value, reason=ALL_ALIKE) for value in (line.slope, line.intercept)]
+        return FitInterval(own.unit, resamples, failed, *alike)
     if failed > MOST_FAILED * resamples or resamples == 0:
-        reason = f"{failed} of {resamples} resamples by {own.unit} have no spread in original accuracy"
+        reason = f"no interval: {failed:,} of {resamples:,} resamples by {own.unit} have no spread in original accuracy"
         bounds = [Estimate(value, reason=reason) for value in (line.slope, line.intercept)]
     else:
         low, high = percentile(np.stack([own.slope[fine], own.intercept[fine]]), level)

@@ -92,7 +92,7 @@ def groups(
     loaded = _checked(sets, original, columns, pair, quantiles or {}, rules)
     repaired, repairs = repair(loaded, alias=alias or {}, worst_first=worst_first, models=models, exclude=exclude)
     answers = [data for data in repaired[: len(sets)] if isinstance(data, Predictions)]
-    first = SetView(repaired[-1], 0, "micro", seed, 0) if original is not None else None
+    first = SetView(repaired[-1], "micro", seed, 0) if original is not None else None
     made = [make_groupings(data.benchmark, columns, quantiles or {}, refuse=refuse_missing) for data in answers]
     _check_pair(pair, made)
     studies: list[GroupStudy] = []
@@ -183,7 +183,7 @@ def _studies(
     class_column: str | None,
     pair: tuple[str, str] | None,
 ) -> Iterator[GroupStudy]:
-    view = SetView(data, 0, "micro", rules.seed, 0)
+    view = SetView(data, "micro", rules.seed, 0)
     clusters = None if cluster is None else cluster_codes(data.benchmark, cluster)
     strata, reason = class_codes(data, class_column)
     for metric in view.metrics():

@@ -9,6 +9,7 @@ from resit.data.checks import check
 from resit.data.predictions import Predictions
 from resit.errors import Notice
 from resit.study.outliers import outlier_notices
+from resit.study.overlap import shared_with_original
 from resit.study.pairing import Pairing
 from resit.study.prepare import check_label_spaces, check_transforms
 from resit.study.result import Comparison, Unmatched
@@ -22,7 +23,8 @@ def all_notices(
     """Everything to warn of, once each: about each set, about each new set's models, about the fits."""
     notices = set_notices(sets, settings)
     for pairings in by_set:
-        notices += outlier_notices(pairings) + _unmatched_notices(pairings[0])
+        shared = shared_with_original(pairings[0].original, pairings[0].new)
+        notices += [*([shared] if shared else []), *outlier_notices(pairings), *_unmatched_notices(pairings[0])]
     return tuple(dict.fromkeys(notices + _fit_notices(comparisons)))
 
 
@@ -80,8 +82,10 @@ def _fit_notices(comparisons: Sequence[Comparison]) -> list[Notice]:
                 f"(tell it with --n): {', '.join(fit.left_out)}."
             )
             notices.append(Notice("left-out-of-fit", where, message))
-        failed = sum(own.failed for own in comparison.fits["linear"].intervals)
-        if failed:
-            message = f"{failed} resamples had no spread in original accuracy and are left out of the intervals."
-            notices.append(Notice("failed-resamples", where, message))
+        lost = [own for own in comparison.fits["linear"].intervals if own.slope.low is None and own.slope.reason]
+        if lost:
+            message = (
+                f"{lost[0].slope.reason}, so there is none over {', '.join(own.unit for own in lost)}. Compare more models."
+            )
+            notices.append(Notice("no-interval", where, message))
     return notices

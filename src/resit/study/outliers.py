@@ -82,6 +82,9 @@ def _notice(pairing: Pairing, gaps: dict[ModelId, float], cause: str) -> Notice:
     more = f" and {len(worst) - 5} more" if len(worst) > 5 else ""
     side = "above" if gaps[worst[0]] > 0 else "below"
     metric = metric_label(pairing.metric)
-    message = f"{metric} is far {side} the line of all models for {named}{more}. {cause} (--exclude {worst[0].model!r})."
+    mend = " ".join(f"--exclude {model.model!r}" for model in worst[:5])
+    if cause == DISORDERED:
+        mend = " ".join(f"--worst-first {model.model}@{pairing.new.name}" for model in worst[:5])
+    message = f"{metric} is far {side} the robust line of all models on the logit scale for {named}{more}. {cause} ({mend})."
     where = f"{worst[0].model}@{pairing.new.name}" if len(worst) == 1 else f"{pairing.new.name}, {metric}"
     return Notice("off-the-line", where, message)

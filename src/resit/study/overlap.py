@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from resit.errors import UsageError
+from resit.errors import Notice, UsageError
 from resit.stats.intervals import z_value
 from resit.study.pairing import Pairing
 from resit.study.result import Estimate, Overlap
@@ -25,6 +25,14 @@ KNOWN_LABELS = {"cifar10.1-v4": "cedb8ae1ed1007ce", "cifar10.1-v6": "b1dacf0d578
 KNOWN_SHARED = {
     frozenset({"cifar10.1-v4", "cifar10.1-v6"}): 1_800,
     frozenset({"imagenetv2-matched-frequency", "imagenetv2-threshold0.7"}): 3_186,
+}
+
+
+KNOWN_SIZES = {
+    "cifar10.1-v4": 2_021,
+    "cifar10.1-v6": 2_000,
+    "imagenetv2-matched-frequency": 10_000,
+    "imagenetv2-threshold0.7": 10_000,
 }
 
 
@@ -75,18 +83,53 @@ def _overlap(first: list[Pairing], second: list[Pairing], told: Mapping[Pair, in
 
 def find_shared(a: SetView, b: SetView, told: Mapping[Pair, int]) -> Shared:
     """What two sets share: from real ids, else what the user says, else the known benchmarks; never from positions."""
-    ids = [view.predictions.benchmark.ids if view.predictions else None for view in (a, b)]
+    count = told.get((a.name, b.name), told.get((b.name, a.name)))
+    ids = [real_ids(view) for view in (a, b)]
     if ids[0] is not None and ids[1] is not None:
         common, rows_a, rows_b = np.intersect1d(ids[0], ids[1], return_indices=True)
+        if count not in (None, len(common)):
+            raise UsageError(f"{count} shared examples are told, but by their ids they share {len(common)}", where="--overlap")
         return Shared(len(common), "example ids", (rows_a, rows_b))
-    count = told.get((a.name, b.name), told.get((b.name, a.name)))
     if count is not None:
         sizes = [view.info().n for view in (a, b)]
         if count < 0 or any(n is not None and count > n for n in sizes):
             raise UsageError(f"{count} shared examples do not fit sets of {sizes[0]} and {sizes[1]}", where="--overlap")
         return Shared(count, "told by the user")
-    count = KNOWN_SHARED.get(frozenset({known_as(a), known_as(b)}))
+    known = frozenset({known_as(a), known_as(b)})
+    whole = all(view.info().n == KNOWN_SIZES.get(known_as(view)) for view in (a, b))
+    count = KNOWN_SHARED.get(known) if whole else None
     return Shared(None, "not known") if count is None else Shared(count, "known benchmarks")
+
+
+def real_ids(view: SetView) -> npt.NDArray[np.str_] | None:
+    """Ids of a set's examples, unless they only number its rows: positions are no identity."""
+    ids = view.predictions.benchmark.ids if view.predictions else None
+    if ids is None or not len(ids):
+        return None
+    numbered = any(np.array_equal(ids, np.arange(start, start + len(ids)).astype(str)) for start in (0, 1))
+    return None if numbered else ids
+
+
+def shared_with_original(original: SetView, new: SetView) -> Notice | None:
+    """A new set that has examples of the original: all intervals take the two for independent."""
+    shared = find_shared(original, new, {})
+    parts = [view.predictions for view in (original, new)]
+    same = parts[0] is not None and parts[1] is not None and not any(part.is_correctness for part in parts if part)
+    alike = same and len({part.benchmark.labels_fingerprint for part in parts if part}) == 1 and not _in_order(original)
+    if shared.count:
+        what = f"{shared.count:,} of its examples are in the original too ({shared.source})"
+    elif alike and shared.count is None:
+        what = "it has the labels of the original, in the same order: it may be the same set"
+    else:
+        return None
+    message = f"{what}. Intervals of changes and slopes take the sets for independent, and are too wide or mean nothing here."
+    return Notice("shares-with-original", new.name, message)
+
+
+def _in_order(view: SetView) -> bool:
+    """Whether the examples stand class by class: then balanced sets have the same labels, and it says nothing."""
+    labels = view.predictions.benchmark.labels[:, 0] if view.predictions else np.empty(0)
+    return bool(np.all(labels[1:] >= labels[:-1]))
 
 
 def known_as(view: SetView) -> str:

@@ -90,7 +90,7 @@ def progress(
     held_against = _standard(standard, sets[1:])
     with one_blas_thread():
         say("matching models and scoring answers")
-        views = [SetView(data, at, weighting, seed, example_resamples) for at, data in enumerate(sets)]
+        views = [SetView(data, weighting, seed, example_resamples) for data in sets]
         by_metric = {metric: _pairings(views, metric) for metric in _metrics(views)}
         say("fitting lines and resampling")
         tasks = [task for pairings in by_metric.values() for task in _tasks(pairings)]

@@ -5,14 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from resit.study.progress_result import Progress, Rate
-from resit.study.result import Estimate
-from resit.study.verdict import bracket, metric_label
+from resit.study.verdict import metric_label, shown
 
 COLUMNS = ("set", "metric", "models", "mean", "rate", "R²", "rate, logit", "net improvement", "gap")
-
-
-def _figure(value: Estimate) -> str:
-    return "n/a" if value.estimate is None else f"{value.estimate:.3f}{bracket(value)}"
 
 
 def row(result: Progress, rate: Rate) -> tuple[str, ...]:
@@ -23,11 +18,11 @@ def row(result: Progress, rate: Rate) -> tuple[str, ...]:
         metric_label(rate.metric),
         f"{rate.n_models:,}",
         f"{100 * rate.mean_new:.2f}",
-        _figure(linear.slope),
+        shown(linear.slope),
         "n/a" if linear.r2 is None else f"{linear.r2:.3f}",
-        _figure(rate.fits["logit"].slope),
+        shown(rate.fits["logit"].slope),
         f"{100 * rate.net_improvement.difference:.1f}",
-        "standard" if gap is None else _figure(gap.ratio),
+        "standard" if gap is None else shown(gap.ratio),
     )
 
 

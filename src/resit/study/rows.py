@@ -12,13 +12,12 @@ from resit.data.models import ModelId, ModelTable
 from resit.stats import intervals, pairs, ranks, robustness
 from resit.stats.pairs import PairTests
 from resit.stats.scales import off_the_edge
+from resit.study.fits import ALL_ALIKE, SAME
 from resit.study.pairing import Pairing
 from resit.study.result import Estimate, ModelRow, PairOnSet, RankInterval, Score, Swap
 from resit.study.setview import Scores, SetView
 
 Array = npt.NDArray[np.float64]
-SAME = 1e-12
-ALL_ALIKE = "no interval: all resamples are alike"
 NO_COUNTS = "no interval: neither the number of examples nor a standard error is known"
 
 

@@ -14,6 +14,7 @@ from resit.errors import UsageError
 
 Data = Predictions | Accuracies
 UNITS = ("models", "examples", "crossed", "families")
+FEWEST_RESAMPLES = 50
 WEIGHTINGS = ("micro", "class-macro")
 
 
@@ -56,6 +57,12 @@ class Settings:
             raise UsageError(f"{self.weighting!r} is none of {', '.join(WEIGHTINGS)}", where="--weighting")
         if min(self.model_resamples, self.example_resamples) < 0:
             raise UsageError("a number of resamples is not negative", where="--model-resamples, --example-resamples")
+        if any(0 < count < FEWEST_RESAMPLES for count in (self.model_resamples, self.example_resamples)):
+            raise UsageError(
+                f"an interval needs at least {FEWEST_RESAMPLES} resamples",
+                where="--model-resamples, --example-resamples",
+                fix="Ask for more, or for 0: then there is no interval",
+            )
         if self.bootstrap == "families" and (table is None or "family" not in table.columns):
             raise UsageError(
                 "families need a model table with a column 'family'", where="--bootstrap", fix="Use --model-table FILE"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from resit.study.result import SetInfo
 
 Array = npt.NDArray[np.float64]
 Right = npt.NDArray[np.bool_]
+SMALLEST_STRATUM = 5
 TOP_K = {"top1": 1, "top5": 5}
 
 
@@ -35,11 +37,10 @@ class Scores:
 class SetView:
     """Predictions or Accuracies with what is computed from them once and used by several comparisons.
 
-    ``stream`` numbers the set among those compared, so that its resamples do not depend on the others.
+    Resamples of its examples follow from the seed and its name, not from the sets beside it.
     """
 
     data: Predictions | Accuracies
-    stream: int
     weighting: str
     seed: int
     resamples: int
@@ -59,7 +60,18 @@ class SetView:
 
     @property
     def strata(self) -> npt.NDArray[np.int_] | None:
-        """Class of each example, numbered from 0, by which resamples are stratified; None unless each has one label."""
+        """Class of each example, by which resamples are stratified; None where classes are unknown or too small for that.
+
+        Resampling n examples within a class has (n - 1) / n of the variance that it should have, none at all for one example.
+        """
+        classes = self.classes
+        if classes is None or (self.weighting == "micro" and np.bincount(classes).min() < SMALLEST_STRATUM):
+            return None
+        return classes
+
+    @property
+    def classes(self) -> npt.NDArray[np.int_] | None:
+        """Class of each example, numbered from 0; None unless each has one label."""
         if self.predictions is None or self.predictions.is_correctness or not self.predictions.benchmark.single_label:
             return None
         return np.unique(self.predictions.benchmark.labels[:, 0], return_inverse=True)[1]
@@ -67,10 +79,10 @@ class SetView:
     @property
     def example_weights(self) -> Array | None:
         """Weight of each example in a class-macro accuracy; None for micro."""
-        if self.weighting == "micro" or self.strata is None:
+        if self.weighting == "micro" or self.classes is None:
             return None
-        sizes = np.bincount(self.strata)
-        return 1 / (len(sizes) * sizes[self.strata])
+        sizes = np.bincount(self.classes)
+        return 1 / (len(sizes) * sizes[self.classes])
 
     def models_with(self, metric: str) -> frozenset[ModelId]:
         """Models that have a figure for a metric."""
@@ -133,7 +145,9 @@ class SetView:
         scores = np.concatenate([part.T.astype(dtype) for part in right if part is not None], axis=1)
         if weights is not None:
             scores *= weights[:, None]
-        sums = resample.resample_examples(resample.generator(self.seed, 2, self.stream), scores, self.resamples, self.strata)
+        sums = resample.resample_examples(
+            resample.generator(self.seed, 2, zlib.crc32(self.name.encode())), scores, self.resamples, self.strata
+        )
         sums = sums / scores.shape[0] if weights is None else np.minimum(sums, 1)
         self._replicates = {metric: sums[:, at * count : (at + 1) * count] for at, metric in enumerate(metrics)}
 

@@ -9,6 +9,7 @@ from resit.study.progress_result import Gap, Rate
 from resit.study.result import Estimate, Fit, LabelSpaces, ModelRow, Swap
 
 WEAK_LINE = 0.9
+ROUNDING = 1e-9
 
 
 def metric_label(metric: str) -> str:
@@ -28,9 +29,18 @@ def bracket(figure: Estimate, form: str = "{:.3f}") -> str:
     return f" [{form.format(figure.low)}, {form.format(figure.high)}]".replace("-", "−")
 
 
+def shown(figure: Estimate) -> str:
+    """A figure and its interval, or that it is not available."""
+    if figure.estimate is None:
+        return "n/a"
+    return f"{figure.estimate:.3f}".replace("-", "−") + bracket(figure)
+
+
 def change_sentence(original: str, new: str, metric: str, rows: Sequence[ModelRow], mean: float, interval: Estimate) -> str:
     """How much accuracy changes on average, and for how many models surely."""
-    side = "lower" if mean < 0 else "higher"
+    moved = f"{abs(100 * mean):.2f} points {'lower' if mean < 0 else 'higher'} on average than"
+    if round(100 * mean, 2) == 0:
+        moved = "the same on average as"
     down = sum(row.change.high is not None and row.change.high < 0 for row in rows)
     up = sum(row.change.low is not None and row.change.low > 0 for row in rows)
     known = sum(row.change.low is not None for row in rows)
@@ -40,10 +50,7 @@ def change_sentence(original: str, new: str, metric: str, rows: Sequence[ModelRo
     surely = (
         f" Taken one by one, {down:,} of {known:,} models drop and {up:,} rise by more than sampling noise." if known else ""
     )
-    return (
-        f"On {new}, {metric_label(metric)} of {len(rows):,} models is {abs(100 * mean):.2f} points {side} on average than on "
-        f"{original}{around}.{surely}"
-    )
+    return f"On {new}, {metric_label(metric)} of {len(rows):,} models is {moved} on {original}{around}.{surely}"
 
 
 def slope_sentences(fits: Mapping[str, Fit], baseline: str, mean_change: float, spaces: LabelSpaces) -> list[str]:
@@ -54,24 +61,24 @@ def slope_sentences(fits: Mapping[str, Fit], baseline: str, mean_change: float, 
     fit = fits["linear"]
     slope = fit.slope
     if slope.estimate is None:
-        return [f"No line is fitted: {fit.reason}."]
+        return [f"No line is fitted: {(fit.reason or '').removeprefix('no line: ')}."]
     over = (
         f"Over the {fit.n_models:,} baseline models ({baseline})" if baseline != "all" else f"Over all {fit.n_models:,} models"
     )
-    figure = f"{over} the slope of new on original accuracy is {slope.estimate:.3f}{bracket(slope)}"
+    figure = f"{over} the slope of new on original accuracy is {shown(slope)}"
     if slope.low is None or slope.high is None:
-        return [f"{figure}; without an interval it says nothing about overfitting."]
+        return [f"{figure}; without an interval it says nothing about overfitting ({slope.reason or 'no resamples'})."]
     if differ(spaces.original, spaces.new):
         different = f"The axes are scored over different sets of classes ({spaces.original}, {spaces.new})"
-        return [f"{figure}.", *_weak(fit), f"{different}, so the slope is no test of adaptive overfitting."]
+        return [f"{figure}.", f"{different}, so the slope is no test of adaptive overfitting.", *_weak(fit)]
     if mean_change > 0:
-        return [f"{figure}. The new set is easier, so the slope is no test of adaptive overfitting."]
-    if slope.high < 1:
+        return [f"{figure}. These models do not lose on the new set, so the slope is no test of adaptive overfitting."]
+    if slope.high < 1 - ROUNDING:
         meaning = (
             "below 1: gains on the original set shrink on the new one. Adaptive overfitting (diminishing returns) would look "
             "like this, and so would a floor or ceiling or models of another kind"
         )
-    elif slope.low >= 1:
+    elif slope.low >= 1 - ROUNDING:
         meaning = (
             "at or above 1: gains on the original set carry over in full or grow. No sign of diminishing returns, as Recht "
             "et al. (2018, 2019) found for CIFAR-10.1 and ImageNetV2"
@@ -79,7 +86,7 @@ def slope_sentences(fits: Mapping[str, Fit], baseline: str, mean_change: float, 
     else:
         meaning = "and its interval holds 1: diminishing returns are neither shown nor excluded"
     sentences = [f"{figure}, {meaning}.", *_weak(fit), *_other_scales(fits)]
-    if mean_change < 0 and slope.high >= 1:
+    if mean_change < 0 and slope.high >= 1 - ROUNDING:
         sentences.append("A drop that is common to all models is not excluded by this (Recht et al. 2019, section 5.1).")
     return sentences
 
@@ -88,7 +95,7 @@ def everyone_sentence(fit: Fit, baseline: str) -> str | None:
     """The slope over all models, where the line is fitted over some; None where they are the same."""
     if baseline == "all" or fit.slope.estimate is None:
         return None
-    return f"Over all {fit.n_models:,} models, baseline or not, the slope is {fit.slope.estimate:.3f}{bracket(fit.slope)}."
+    return f"Over all {fit.n_models:,} models, baseline or not, the slope is {shown(fit.slope)}."
 
 
 def _weak(fit: Fit) -> list[str]:
@@ -100,7 +107,7 @@ def _weak(fit: Fit) -> list[str]:
 def _side(slope: Estimate) -> str:
     if slope.low is None or slope.high is None:
         return "unknown"
-    return "below 1" if slope.high < 1 else "at or above 1" if slope.low >= 1 else "around 1"
+    return "below 1" if slope.high < 1 - ROUNDING else "at or above 1" if slope.low >= 1 - ROUNDING else "around 1"
 
 
 def _other_scales(fits: Mapping[str, Fit]) -> list[str]:
@@ -109,7 +116,7 @@ def _other_scales(fits: Mapping[str, Fit]) -> list[str]:
     differ = {scale: slope for scale, slope in other.items() if _side(slope) not in (here, "unknown")}
     if not differ:
         return []
-    told = " and ".join(f"{slope.estimate:.3f}{bracket(slope)} on the {scale} scale" for scale, slope in differ.items())
+    told = " and ".join(f"{shown(slope)} on the {scale} scale" for scale, slope in differ.items())
     return [f"The scales disagree: the slope is {told}; what counts as an equal gain depends on the scale."]
 
 
@@ -148,7 +155,7 @@ def gap_sentence(gap: Gap, original: str) -> str:
     else:
         less = "less" if ratio.low > 1 else "more"
         meaning = f"a point gained on {original} buys {less} on {gap.other} than on {gap.standard}"
-    return f"{start} is {ratio.estimate:.3f}{bracket(ratio)}: {meaning}."
+    return f"{start} is {shown(ratio)}: {meaning}."
 
 
 def weak_rate_sentence(rate: Rate) -> str | None:
