@@ -41,15 +41,22 @@ def test_case_03_near_chance_names_the_likely_cause(labels: np.ndarray):
     [notice] = check(exam(best_first(labels, 0.01), labels))
     assert notice.code == "near-chance"
     assert notice.where == "m0@exam"
-    assert "right for 1.00% of the examples, no better than guessing one of 100 classes" in notice.message
+    assert "right for 1.00% of the examples, not clearly better than guessing one of 100 classes" in notice.message
     assert "wrong class map" in notice.message
     assert "another order" in notice.message
 
 
 def test_case_03_a_weak_model_or_few_examples_are_no_sign(labels: np.ndarray):
     assert check(exam(best_first(labels, 0.1), labels)) == ()
-    assert check(exam(best_first(labels[:50], 0.0), labels[:50])) == ()
-    assert check(exam(np.zeros((N, 1)), labels % 2, classes=2)) == ()
+    assert check(exam(best_first(labels[:29], 0.0), labels[:29])) == ()
+    weak = np.where(np.arange(N) < 600, labels % 2, 1 - labels % 2)[:, None]
+    assert check(exam(weak, labels % 2, classes=2)) == ()
+
+
+def test_near_chance_is_found_with_few_classes_or_few_examples(labels: np.ndarray):
+    for found in (exam(np.zeros((N, 1)), labels % 2, classes=2), exam(best_first(labels[:50], 0.0), labels[:50])):
+        assert [notice.code for notice in check(found)] == ["near-chance"]
+    assert check(exam(best_first(labels[:50], 0.2), labels[:50])) == ()
 
 
 def test_case_03_an_order_that_was_shuffled_is_found(labels: np.ndarray):

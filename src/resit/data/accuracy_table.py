@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -20,12 +21,19 @@ from resit.data.testsets import rows_of_set, several_sets
 from resit.data.units import Unit, find_unit
 from resit.errors import InputError, Notice, UsageError
 
+ERROR_WORDS = re.compile(
+    r"(?:^|[^a-z])(?:top_?[15])?(?:err|errors?|error_?rate|loss|losses|nll|mce|perplexity)(?:$|[^a-z])"  # of no accuracies
+)
 NOT_SETS = {
     *("", "unnamed:_0", "n", "rank", "rank_diff", "top1_diff", "top5_diff", "seed", "index", "year", "date"),
     *("param_count", "params", "parameters", "n_params", "flops", "gflops", "macs", "gmacs", "epoch", "epochs", "batch_size"),
     *("img_size", "image_size", "input_size", "resolution", "crop_pct"),
     *(name for names in (*COMPLEMENTS.values(), *ERRORS.values()) for name in names),
 }
+
+
+LARGEST_ERROR = 0.5
+TOO_FAR = 20.0
 
 
 @dataclass
@@ -84,34 +92,49 @@ def accuracies_of_table(
             where=table.source,
             fix="Call it model, or say columns={'model': …} (--column model=…).",
         )
+    notices: list[Notice] = []
     if roles.metrics:
         evidence = {metric.accuracy: _numbers(table, metric.accuracy) for metric in roles.metrics.values() if metric.accuracy}
         table = rows_of_set(table, roles.test_set, test_set)
     else:
         evidence = _sets(table, roles)
         roles = _wide(table, roles, list(evidence), test_set)
-        test_set = test_set or roles.metrics["top1"].accuracy
-    seen = Reading(table, roles, _models(table, roles), evidence)
+        if test_set is None:
+            test_set = str(roles.metrics["top1"].accuracy)
+            message = f"Column {test_set!r} was taken as the accuracies; say --column top1=… if it is another."
+            notices.append(Notice("column-inferred", table.source, message))
+    seen = Reading(table, roles, _models(table, roles), evidence, notices)
     return replace(_read(seen, name=name, unit=unit, n=n), label_space=label_space or label_space_of(test_set, name))
 
 
 def _sets(table: Table, roles: AccuracyColumns) -> dict[str, Numbers]:
     """Columns of a wide table that hold figures: its test sets."""
-    others = [column for column in table.columns if column not in roles.used and plain(column) not in NOT_SETS]
+    others = [
+        column
+        for column in table.columns
+        if column not in roles.used and plain(column) not in NOT_SETS and not _is_error(column)
+    ]
     parsed = {column: parse_numbers(table.texts(column)) for column in others}
     return {name: found for name, found in parsed.items() if found is not None and np.isfinite(found.values).any()}
 
 
 def _wide(table: Table, roles: AccuracyColumns, sets: list[str], test_set: str | None) -> AccuracyColumns:
+    errors = [column for column in table.columns if _is_error(column)]
     if not sets:
         raise InputError(
             f"no column of accuracies among {', '.join(table.columns)}",
             where=table.source,
-            fix="Call it top1, or say columns={'top1': …} (--column top1=…).",
+            fix=f"{errors[0]!r} sounds like an error: give 1 − error (of percents 100 − error) as top1, or name the accuracies."
+            if errors
+            else "Call it top1, or say columns={'top1': …} (--column top1=…).",
         )
     if test_set not in sets and (test_set is not None or len(sets) > 1):
         raise several_sets(table.source, sets, test_set)
     return AccuracyColumns(roles.model, roles.variant, None, roles.n, {"top1": MetricColumns(test_set or sets[0])})
+
+
+def _is_error(column: str) -> bool:
+    return ERROR_WORDS.search(plain(column)) is not None
 
 
 def _models(table: Table, roles: AccuracyColumns) -> tuple[ModelId, ...]:
@@ -220,6 +243,15 @@ def _asked(seen: Reading, n: int | None) -> Floats:
     if n is not None:
         if n < 1:
             raise UsageError(f"n = {n} is no number of examples", where=seen.where, fix="Give how many examples the set has.")
+        if seen.columns.n is not None:
+            own = whole_counts(_numbers(seen.table, seen.columns.n), seen.columns.n, seen.where)
+            other = own[np.isfinite(own) & (own != n)]
+            if other.size:
+                raise InputError(
+                    f"n = {n} was stated, but column {seen.columns.n!r} says {other[0]:g}",
+                    where=seen.where,
+                    fix="Leave n out, or say columns={'n': …} (--column n=…) if another column counts the examples.",
+                )
         return np.full(len(seen.models), float(n))
     if seen.columns.n is None:
         return np.full(len(seen.models), np.nan)
@@ -242,7 +274,32 @@ def _figures(seen: Reading, metric: str, rates: Numbers | None, unit: Unit, aske
     correct[none] = np.nan
     accuracy = np.full(len(asked), np.nan) if rates is None else np.where(none, np.nan, rates.values / scale)
     np.divide(correct, asked, out=accuracy, where=np.isfinite(correct) & (columns.correct is not None))
+    if columns.standard_error is not None:
+        _check_errors(seen, error, accuracy, asked, unit)
     return Figures(accuracy, correct, np.where(np.isfinite(accuracy) & ~none, asked, np.nan), error)
+
+
+def _check_errors(seen: Reading, error: Floats, accuracy: Floats, asked: Floats, unit: Unit) -> None:
+    """Refuse standard errors that are negative, or in another unit than the accuracies."""
+    negative = np.flatnonzero(error < 0)
+    if negative.size:
+        raise InputError(
+            f"{seen.models[negative[0]]} has a negative standard error", where=seen.where, fix="Check the columns, or empty it."
+        )
+    if unit.name == "score":
+        return
+    fraction = np.where((accuracy > 0) & (accuracy < 1) & (asked > 0), accuracy, np.nan)
+    expected = np.sqrt(fraction * (1 - fraction) / asked)
+    far = (error > TOO_FAR * expected) | ((error > 0) & (error < expected / TOO_FAR))
+    odd = np.flatnonzero((error > LARGEST_ERROR) | far)
+    if odd.size:
+        row = odd[0]
+        hint = "" if np.isnan(expected[row]) else f"; that of {asked[row]:g} examples is about {expected[row] * unit.scale:.2g}"
+        raise InputError(
+            f"{seen.models[row]} has a standard error of {error[row] * unit.scale:g} ({unit.name}){hint}",
+            where=seen.where,
+            fix="It seems to be in another unit than the accuracy: write both in percent or both as fractions.",
+        )
 
 
 def _check_share(correct: Floats, asked: Floats, column: str, seen: Reading) -> None:

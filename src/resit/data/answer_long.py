@@ -62,7 +62,9 @@ def long_source(table: Table, model_column: str, answers: Sequence[str], right: 
             if rank is not None and own_example is not None:
                 own, own_example = _by_rank(own[:, 0], own_example, rank[rows], where)
             own_ids = None if own_example is None else ids[own_example]
-            yield AnswerSheet(known, Entries(own, values.was_text), own_ids, where, {"source": table.source})
+            yield AnswerSheet(
+                known, Entries(own, values.was_text), own_ids, where, {"source": table.source}, is_truth=not answers
+            )
 
     return Source(sum(known.model in chosen for known in models), sheets(), _labels(table, example))
 

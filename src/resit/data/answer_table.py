@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from resit.data import entries
 from resit.data.answer_long import long_source
-from resit.data.columns import ROLES, answer_columns, find_column, plain
+from resit.data.columns import ROLES, answer_columns, find_column, is_truth, plain
 from resit.data.entries import Entries
 from resit.data.labels import MANIFEST, embedded_labels
 from resit.data.models import ModelId
-from resit.data.paths import match_names
+from resit.data.paths import match_names, short_list
 from resit.data.sheets import AnswerSheet, Source
 from resit.data.tables import Table
 from resit.data.testsets import rows_of_set
-from resit.errors import InputError
+from resit.errors import InputError, Notice
 
 MODEL, VARIANT, PROVENANCE, CONTENT = "resit.model", "resit.variant", "resit.provenance", "resit.content"
 SPACE = "label_space"
+NO_MODEL = re.compile(r"width|height|confidence|conf|(?:prob|probability|score|scores|n|num)(?:_.*)?|score\d+")
 
 
 def one_model(table: Table, name: str) -> AnswerSheet:
@@ -50,6 +53,7 @@ def one_model(table: Table, name: str) -> AnswerSheet:
         table.source,
         {"source": table.source} | table.document(PROVENANCE),
         metadata.get(CONTENT, ""),
+        str(table.document(MANIFEST).get("labels", "")),
         str(table.document(MANIFEST).get(SPACE, "")),
         labels=own_labels,
     )
@@ -91,6 +95,8 @@ def all_models(table: Table, name: str, globs: Sequence[str], test_set: str | No
 def _wide(table: Table, globs: Sequence[str], labelled: bool) -> Source:
     id_column = find_column(table.columns, "id")
     names = [column for column in table.columns if column != id_column and plain(column) not in ROLES["label"]]
+    aside = [name for name in names if NO_MODEL.fullmatch(plain(name))]
+    names = [name for name in names if name not in aside]
     if not names or "" in names:
         raise InputError(
             f"no column of answers among {', '.join(map(repr, table.columns))}",
@@ -101,14 +107,22 @@ def _wide(table: Table, globs: Sequence[str], labelled: bool) -> Source:
     ids = None if id_column is None else table.texts(id_column)
     labels = embedded_labels(table)
     read = entries.from_columns if labelled or labels is not None else _right_and_wrong
+    truth = is_truth(Path(table.source).stem)
     sheets = (
         AnswerSheet(
-            ModelId(name), read(table, [name]), ids, f"{table.source} ({name})", {"source": table.source, "column": name}
+            ModelId(name),
+            (_right_and_wrong if truth or is_truth(name) else read)(table, [name]),
+            ids,
+            f"{table.source} ({name})",
+            {"source": table.source, "column": name},
+            is_truth=truth or is_truth(name),
         )
         for name in names
         if name in chosen
     )
-    return Source(len(chosen), sheets, labels)
+    message = f"Columns that are no answers, by their names, were ignored: {short_list(aside)}."
+    notices = (Notice("columns-ignored", table.source, message),) if aside else ()
+    return Source(len(chosen), sheets, labels, notices)
 
 
 def _right_and_wrong(table: Table, names: Sequence[str]) -> Entries:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from resit.data.benchmark import Benchmark, ClassInfo
 from resit.data.classes import ClassMap, by_labels
-from resit.data.columns import ROLES
+from resit.data.columns import ROLES, is_truth
 from resit.data.entries import Entries
 from resit.data.joins import Joiner, collapse_labels, ids_from_answers
 from resit.data.labels import LabelSheet, no_labels
@@ -96,7 +96,7 @@ def assemble(
     n_seen = int(max(accepted.max(initial=-1), block.answers.max(initial=-1))) + 1
     labels = replace(labels, ids=joiner.ids)
     benchmark = _benchmark(labels, accepted, classes, name, filler, n_seen)
-    _check_fingerprints(sheets, benchmark)
+    _check_fingerprints(sheets, benchmark, labels)
     _check_models(sheets, where)
     _check_spaces(sheets, labels)
     return Predictions(
@@ -194,7 +194,19 @@ def _right_is_one(first: AnswerSheet, labels: LabelSheet | None) -> LabelSheet:
     """Make labels of a matrix of right and wrong: right (1) is accepted for every example."""
     if labels is None:
         return LabelSheet(Entries(np.ones((len(first.entries.values), 1), np.int64)), first.ids, source=first.source)
+    values = labels.entries.values
+    known = np.unique(values[values != ""] if labels.entries.kind == "names" else values[values >= 0])
+    if len(known) <= 2 and not first.is_truth and not is_truth(first.model.model):
+        _refuse_truths(first)
     return replace(labels, entries=Entries(np.ones((labels.n, 1), np.int64)))
+
+
+def _refuse_truths(sheet: AnswerSheet) -> None:
+    raise InputError(
+        "true or false may mean the class or whether it was right, as the labels have two classes",
+        where=sheet.source,
+        fix="Store class ids 0 and 1; if they mean right and wrong, call the file or column correct, or leave the labels out.",
+    )
 
 
 def _with_ids_of(first: AnswerSheet, labels: LabelSheet, notices: list[Notice]) -> LabelSheet:
@@ -214,7 +226,7 @@ def _stored_classes(labels: LabelSheet) -> tuple[ClassMap, list[Notice]] | None:
 def _accepted(labels: LabelSheet, classes: ClassMap, notices: list[Notice]) -> npt.NDArray[np.int32]:
     if labels.entries.kind == "correctness":
         raise InputError("labels that are true or false", where=labels.source, fix="Labels are classes: ids or names.")
-    accepted = classes.indices(labels.entries, labels.source)
+    accepted = _once(classes.indices(labels.entries, labels.source), labels, notices)
     missing = np.flatnonzero((accepted < 0).all(axis=1))
     if missing.size and accepted.shape[1] == 1:
         raise InputError(
@@ -238,6 +250,28 @@ def _accepted(labels: LabelSheet, classes: ClassMap, notices: list[Notice]) -> n
     return accepted.astype(np.int32)
 
 
+def _once(accepted: npt.NDArray[np.int64], labels: LabelSheet, notices: list[Notice]) -> npt.NDArray[np.int64]:
+    """Accepted classes, each once an example; one-hot rows are refused, as they would accept classes 0 and 1 everywhere."""
+    width = accepted.shape[1]
+    if width == 1:
+        return accepted
+    if labels.entries.kind == "ids" and np.isin(accepted, (0, 1)).all() and np.all(accepted.sum(axis=1) == 1):
+        raise InputError(
+            f"labels of shape {accepted.shape} look one-hot",
+            where=labels.source,
+            fix="Give class ids, with NumPy labels.argmax(1).",
+        )
+    again = np.zeros(accepted.shape, bool)
+    for column in range(1, width):
+        mine = accepted[:, column]
+        again[:, column] = np.any(accepted[:, :column] == mine[:, None], axis=1) & (mine >= 0)
+    if not again.any():
+        return accepted
+    message = f"{int(again.any(axis=1).sum())} examples accept one class more than once; it was counted once."
+    notices.append(Notice("repeated-labels", labels.source, message))
+    return np.where(again, -1, accepted)
+
+
 def _benchmark(
     labels: LabelSheet, accepted: npt.NDArray[np.int32], classes: ClassMap, name: str, filler: _Filler, n_seen: int
 ) -> Benchmark:
@@ -253,8 +287,15 @@ def _benchmark(
     )
 
 
-def _check_fingerprints(sheets: list[AnswerSheet], benchmark: Benchmark) -> None:
+def _check_fingerprints(sheets: list[AnswerSheet], benchmark: Benchmark, labels: LabelSheet) -> None:
+    stored = str(labels.manifest.get("labels", "")) if benchmark.ids is None else ""
     for sheet in sheets:
+        if stored and sheet.labels_fingerprint and sheet.labels_fingerprint != stored:
+            raise InputError(
+                f"answers on other labels ({sheet.labels_fingerprint}) than those beside them ({stored})",
+                where=sheet.source,
+                fix="Keep the answers of each benchmark in a folder of its own, with its labels.",
+            )
         if sheet.fingerprint and sheet.fingerprint != benchmark.content_fingerprint:
             raise InputError(
                 f"answers on other examples ({sheet.fingerprint}) than the labels ({benchmark.content_fingerprint})",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +14,9 @@ from resit.errors import Notice
 
 CLEARLY = 5.0
 ABOVE_CHANCE = 3.0
-MANY_CLASSES = 10
-ENOUGH = 100
+FEWEST = 30
+MANY = 100
+RARE = 0.00135  # one side of three standard deviations
 
 
 def check(predictions: Predictions) -> tuple[Notice, ...]:
@@ -52,7 +54,7 @@ def _about_model(predictions: Predictions, row: int, *, count_invalid: bool) -> 
         yield Notice("worst-first", where, message)
     elif _is_near_chance(predictions, first):
         message = (
-            f"{model} on {name} is right for {first / n:.2%} of the examples, no better than guessing one of "
+            f"{model} on {name} is right for {first / n:.2%} of the examples, not clearly better than guessing one of "
             f"{predictions.benchmark.n_classes} classes. Unless the examples were chosen against such models, the likely cause "
             "is a wrong class map (ids of another list) or answers in another order than the labels."
         )
@@ -74,9 +76,12 @@ def _right(predictions: Predictions, answers: npt.NDArray[Any]) -> int:
 
 def _is_near_chance(predictions: Predictions, right: int) -> bool:
     n, classes = predictions.n, predictions.benchmark.n_classes
-    if classes < MANY_CLASSES or n < ENOUGH:
+    if classes < 2 or n < FEWEST:
         return False
     chance = min(1.0, float(np.count_nonzero(predictions.benchmark.labels >= 0)) / n / classes)
+    if n < MANY:
+        tail = sum(math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(right, n + 1))
+        return bool(tail > RARE)
     return bool(right - n * chance < ABOVE_CHANCE * np.sqrt(n * chance * (1 - chance)))
 
 

@@ -31,9 +31,9 @@ ROLES: dict[str, tuple[str, ...]] = {
         "network",
         "classifier",
         "method",
+        "name",
         "",
         "unnamed:_0",
-        "name",
     ),
     "variant": ("variant", "img_size", "image_size", "input_size", "resolution"),
     "test_set": ("test_set", "testset", "dataset", "benchmark", "eval_set", "set"),
@@ -50,6 +50,11 @@ def find_column(columns: Sequence[str], role: str) -> str | None:
     """The column that plays a role, by the first of the role's known names that is there."""
     by_plain = {plain(column): column for column in reversed(columns)}
     return next((by_plain[name] for name in ROLES[role] if name in by_plain), None)
+
+
+def is_truth(name: str) -> bool:
+    """Whether a column or file is called as one of right and wrong."""
+    return plain(name) in ROLES["correct"]
 
 
 def answer_columns(columns: Sequence[str], source: str) -> list[str]:

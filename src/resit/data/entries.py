@@ -191,7 +191,7 @@ def _from_texts(texts: npt.NDArray[np.str_], where: object) -> Entries:
 def _from_distinct(items: list[str], inverse: npt.NDArray[np.intp], *, typed_text: bool, where: object) -> Entries:
     """Entries of texts: lists of classes, truths, whole numbers, or names. ``items[inverse]`` are the texts."""
     written = [item for item in items if item not in NONE_TEXTS]
-    if inverse.shape[1] == 1 and written and all(_is_list(item) for item in written):
+    if inverse.shape[1] == 1 and _are_lists(written):
         lists = from_list([_split(item) for item in items], where)
         return Entries(lists.values[inverse.ravel()])
     if written and all(item.lower() in TRUTH for item in items):
@@ -200,6 +200,16 @@ def _from_distinct(items: list[str], inverse: npt.NDArray[np.intp], *, typed_tex
         numbers = np.array([int(float(item)) if item not in NONE_TEXTS else -1 for item in items], object)
         return Entries(_in_range(numbers, where).astype(np.int64)[inverse], was_text=typed_text)
     return Entries(np.array(items, str)[inverse])
+
+
+def _are_lists(written: list[str]) -> bool:
+    """Whether texts are lists, or single classes and lists of those that also stand alone."""
+    lists = {item for item in written if _is_list(item)}
+    if lists and all(item in lists or WHOLE.fullmatch(item) for item in written):
+        return True
+    joined = [item for item in written if re.search(r"[;|]", item)]
+    single = set(written).difference(joined)
+    return bool(joined) and all(part.strip() in single for item in joined for part in re.split(r"[;|]", item))
 
 
 def _is_list(text: str) -> bool:

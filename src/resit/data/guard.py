@@ -88,6 +88,20 @@ def _not_readable(path: Path | str, reason: str) -> InputError:
     )
 
 
+def refuse_odd_name(path: object) -> None:
+    """Refuse a path or name whose bytes are not UTF-8, as such a name can be neither printed nor stored.
+
+    Raises
+    ------
+    InputError
+        If it is such a name.
+    """
+    text = str(path)
+    shown = text.encode("utf-8", "backslashreplace").decode()
+    if shown != text:
+        raise InputError("a name that is not UTF-8", where=shown, fix="Rename it.")
+
+
 def refuse_unfit(path: Path) -> None:
     """Refuse, before a byte is parsed, what is no file, is empty, too large for its format, or binary under a text name.
 
@@ -106,6 +120,10 @@ def refuse_unfit(path: Path) -> None:
     suffix = path.suffix.lower()
     if size == 0:
         raise InputError("empty file", where=path, fix="Write it again or remove it.")
+    if suffix in SIZE_LIMITS and head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(
+            "text in UTF-16, not UTF-8", where=path, fix="Save it as UTF-8, for example with `iconv -f UTF-16 -t UTF-8`."
+        )
     if suffix in SIZE_LIMITS and b"\0" in head:
         raise InputError(
             f"binary data under a {suffix} name",

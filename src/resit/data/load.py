@@ -64,7 +64,7 @@ def load_predictions(
     sheet = None if found is None else read_labels(found)
     source = open_source(place, models=models, keep=keep, expected=sheet.n if sheet else None, test_set=test_set)
     if labels is None:
-        sheet = source.labels or sheet
+        sheet = sheet if place.suffix.lower() == ".npz" and sheet else source.labels or sheet
     stored = sheet.manifest if sheet else {}
     class_list = classes or (None if stored else find_classes(place))
     class_map = None if class_list is None else read_class_list(Path(class_list))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from resit.data.guard import reading
+from resit.data.guard import reading, refuse_odd_name
 from resit.errors import InputError, Notice, UsageError
 
 PREFIXES = re.compile(r"^(?:timm[-_])?(?:results?[-_])?(?=.)")
@@ -17,6 +17,7 @@ IMAGE_SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".ti
 
 def split_set(path: str | Path) -> tuple[Path, str | None]:
     """Split ``FILE::SET`` into the file and the test set to take from it; a path that exists is taken as it is."""
+    refuse_odd_name(path)
     text = str(path)
     file, separator, test_set = text.rpartition("::")
     with reading(text):
@@ -48,6 +49,8 @@ def visible_files(folder: Path) -> tuple[list[Path], list[Notice]]:
     """
     with reading(folder):
         entries = sorted(folder.iterdir())
+    for entry in entries:
+        refuse_odd_name(entry)
     hidden = [entry.name for entry in entries if entry.name.startswith(".")]
     notices = []
     if hidden:

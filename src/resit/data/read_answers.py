@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from resit.data.accuracy_columns import accuracy_columns, rows_are_models
 from resit.data.answer_table import CONTENT, MODEL, all_models, one_model
 from resit.data.arrays import open_npy, open_npz
 from resit.data.columns import answer_columns, find_column
-from resit.data.entries import MOST, Entries
+from resit.data.entries import MOST, Entries, from_array
 from resit.data.guard import reading
-from resit.data.labels import embedded_labels, no_labels
+from resit.data.labels import LabelSheet, embedded_labels, no_labels
 from resit.data.models import ModelId
 from resit.data.paths import match_names, refuse_images, short_list, visible_files, visible_folders
 from resit.data.read_array import only_zero_and_one, sheet_of_array
@@ -26,6 +27,8 @@ from resit.data.tables import PARQUET_SUFFIXES, TABLE_SUFFIXES, Table, parquet_s
 from resit.errors import InputError, Notice
 
 ANSWER_SUFFIXES = (".json", ".npy", ".npz", *TABLE_SUFFIXES)
+LABEL_ARRAYS = ("labels", "label", "targets", "target", "y", "y_true", "ground_truth", "gt")
+MISTAKEN = {"result", "manifest"}
 NOT_ANSWERS = {"labels", "classes", "models", "result", "manifest"}
 
 
@@ -88,6 +91,7 @@ def _answer_files(folder: Path) -> tuple[list[Path], list[Notice]]:
     held = [file for file in visible if file.stem.lower() not in not_answers]
     files = [file for file in held if file.suffix.lower() in ANSWER_SUFFIXES]
     refuse_images(folder, visible)
+    notices += _left_out(folder, inner, [file for file in visible if file not in held])
     if not files:
         what = "no files of answers" if visible else "only folders" if inner else "an empty folder"
         fix = f"One file a model is needed, in one of {', '.join(ANSWER_SUFFIXES)}."
@@ -96,6 +100,29 @@ def _answer_files(folder: Path) -> tuple[list[Path], list[Notice]]:
     if others:
         notices.append(Notice("files-ignored", str(folder), f"Files that hold no answers were ignored: {short_list(others)}."))
     return files, notices
+
+
+def _left_out(folder: Path, inner: Sequence[str], skipped: Sequence[Path]) -> Iterator[Notice]:
+    """Notices of answers that may be meant as a model's and are not read."""
+    names = {name.lower() for name in inner}
+    hidden = [
+        file.name
+        for file in skipped
+        if file.suffix.lower() in ANSWER_SUFFIXES
+        and (file.stem.lower() in MISTAKEN or (file.suffix.lower() not in TABLE_SUFFIXES and file.stem.lower() in names))
+    ]
+    if hidden:
+        message = f"Files were not read as answers, for their names: {short_list(hidden)}. Rename them if they are models."
+        yield Notice("files-ignored", str(folder), message)
+    with reading(folder):
+        full = [
+            f"{name}/"
+            for name in inner
+            if any(file.suffix.lower() in ANSWER_SUFFIXES for file in (folder / name).iterdir() if file.is_file())
+        ]
+    if full:
+        message = f"Folders in it hold files that were not read: {short_list(full)}. Move those up if they are models."
+        yield Notice("folders-ignored", str(folder), message)
 
 
 def _refuse_accuracies(table: Table, folder: Path) -> None:
@@ -150,7 +177,8 @@ def _needed_columns(path: Path) -> list[str] | None:
 
 def _one_of_archive(path: Path, arrays: Mapping[str, npt.NDArray[Any]], keep: int, expected: int | None) -> AnswerSheet:
     ids_name = find_column(list(arrays), "id")
-    names = [name for name in arrays if name != ids_name and find_column([name], "label") is None]
+    labels_name = _labels_of(arrays)
+    names = [name for name in arrays if name not in (ids_name, labels_name) and find_column([name], "label") is None]
     if len(names) != 1:
         raise InputError(
             f"an archive of {len(names)} arrays ({short_list(names)}) where one model's answers are needed",
@@ -158,7 +186,15 @@ def _one_of_archive(path: Path, arrays: Mapping[str, npt.NDArray[Any]], keep: in
             fix="Keep one array of answers or scores, and ids if you have them.",
         )
     ids = None if ids_name is None else arrays[ids_name].astype(str)
-    return sheet_of_array(arrays[names[0]], path.stem, path, keep=keep, expected=expected, ids=ids)
+    sheet = sheet_of_array(arrays[names[0]], path.stem, path, keep=keep, expected=expected, ids=ids)
+    return sheet if labels_name is None else replace(sheet, labels=from_array(arrays[labels_name], path))
+
+
+def _labels_of(arrays: Mapping[str, npt.NDArray[Any]]) -> str | None:
+    """Name of the array of labels beside arrays of answers."""
+    if len(arrays) < 2:
+        return None
+    return next((name for name in arrays if name.lower() in LABEL_ARRAYS), None)
 
 
 def _archive(path: Path, arrays: dict[str, npt.NDArray[Any]], globs: Sequence[str], keep: int, expected: int | None) -> Source:
@@ -170,18 +206,24 @@ def _archive(path: Path, arrays: dict[str, npt.NDArray[Any]], globs: Sequence[st
             raise InputError(f"{len(matrices)} matrices beside {names_key!r}", where=path, fix="Keep one: models × examples.")
         return _matrix(path, matrices[0], arrays[names_key].astype(str).tolist(), globs)
     ids_key = find_column(list(arrays), "id")
-    names = [name for name in arrays if name != ids_key]
-    if len(names) == 1:
-        return Source(1, iter([_one_of_archive(path, arrays, keep, expected)]))
-    chosen = match_names(names, globs, str(path)) if globs else set(names)
+    labels_key = _labels_of(arrays)
+    names = [name for name in arrays if name not in (ids_key, labels_key)]
     ids = None if ids_key is None else arrays[ids_key].astype(str)
+    own = None if labels_key is None else from_array(arrays[labels_key], f"{path} ({labels_key})")
+    sheet = None if own is None else LabelSheet(own, ids, source=f"{path} ({labels_key})")
+    if expected is None and sheet is not None:
+        expected = sheet.n
+    if len(names) == 1:
+        return Source(1, iter([_one_of_archive(path, arrays, keep, expected)]), sheet)
+    chosen = match_names(names, globs, str(path)) if globs else set(names)
 
     def sheets() -> Iterator[AnswerSheet]:
         for name in names:
             if name in chosen:
-                yield sheet_of_array(arrays[name], name, f"{path} ({name})", keep=keep, expected=expected, ids=ids)
+                found = sheet_of_array(arrays[name], name, f"{path} ({name})", keep=keep, expected=expected, ids=ids)
+                yield replace(found, labels=own)
 
-    return Source(len(chosen), sheets())
+    return Source(len(chosen), sheets(), sheet)
 
 
 def _is_matrix(array: npt.NDArray[Any], expected: int | None) -> bool:
@@ -204,7 +246,7 @@ def _matrix(path: Path, matrix: npt.NDArray[Any], names: Sequence[str], globs: S
     chosen = match_names(names, globs, str(path)) if globs else set(names)
     rows = [(name, row) for name, row in zip(names, matrix, strict=True) if name in chosen]
     sheets = (
-        AnswerSheet(ModelId(name), Entries((row == 1)[:, None]), None, f"{path} ({name})", {"source": str(path)})
+        AnswerSheet(ModelId(name), Entries((row == 1)[:, None]), None, f"{path} ({name})", {"source": str(path)}, is_truth=True)
         for name, row in rows
     )
     return Source(len(rows), sheets)
@@ -230,4 +272,4 @@ def _model_names_beside(path: Path) -> list[str]:
             return [str(name) for name in json.loads(found.read_bytes())]
         if suffix == ".npy":
             return list(np.load(found, allow_pickle=False).astype(str).tolist())
-        return found.read_text("utf-8-sig").split()
+        return [name for line in found.read_text("utf-8-sig").splitlines() if (name := line.strip())]

@@ -17,6 +17,7 @@ from resit.errors import InputError, Notice
 
 CHUNK = 2**22
 DEEPEST = 100
+MOST_PADDED = 10
 
 
 def sheet_of_array(
@@ -53,9 +54,10 @@ def sheet_of_array(
         raise InputError(f"an array of shape {array.shape}", where=where, fix="One model's answers need shape (n,) or (n, k).")
     check_count(len(array), expected if ids is None else len(ids), where, of="labels" if ids is None else "ids")
     sheet = AnswerSheet(ModelId(model), Entries(np.empty((0, 1), bool)), ids, str(where), {"source": str(where)})
-    if array.dtype.kind == "f" and array.ndim == 2 and not _are_ids(array):
+    if array.dtype.kind == "f" and array.ndim == 2 and not _are_ids(array, where):
         best, notices = _best_of_scores(array, keep, where)
         return replace(sheet, entries=best, n_scored=array.shape[1], notices=notices)
+    _refuse_one_hot(array, where)
     if array.ndim == 2 and array.shape[1] > DEEPEST:
         message = f"{array.shape[1]} answers an example; the first {DEEPEST} were read."
         sheet, array = replace(sheet, notices=(Notice("answers-cut", str(where), message),)), array[:, :DEEPEST]
@@ -68,27 +70,58 @@ def only_zero_and_one(array: npt.NDArray[Any]) -> bool:
     return all(np.isin(flat[start : start + CHUNK], (0, 1)).all() for start in range(0, flat.size, CHUNK))
 
 
-def _are_ids(array: npt.NDArray[Any]) -> bool:
-    if array.shape[1] == 1:
+def _are_ids(array: npt.NDArray[Any], where: Path | str) -> bool:
+    """Whether floats are class ids, NaN and -1 being none; what may be either is refused.
+
+    Raises
+    ------
+    InputError
+        If they may be ids or scores.
+    """
+    width = array.shape[1]
+    if width == 1:
         return True
-    rows = max(1, CHUNK // array.shape[1])
+    repeated, only_binary, padded = 0, True, False
+    rows = max(1, CHUNK // width)
     for start in range(0, len(array), rows):
-        part = np.sort(np.asarray(array[start : start + rows]), axis=1)
-        if not np.isfinite(part).all() or np.any(part != np.floor(part)) or np.any(part < 0):
+        part = np.array(array[start : start + rows], np.float64)
+        if np.isinf(part).any():
             return False
-        if np.any(part[:, 1:] == part[:, :-1]):
+        missing = np.isnan(part) | (part == -1)
+        padded |= bool(missing.any())
+        part = np.sort(np.where(missing, -1, part), axis=1)
+        if np.any(part != np.floor(part)) or np.any(part < -1) or (padded and width > MOST_PADDED):
             return False
-    return True
+        repeated += int(np.count_nonzero(np.any((part[:, 1:] == part[:, :-1]) & (part[:, 1:] >= 0), axis=1)))
+        only_binary &= bool((part <= 1).all())
+    few = 0 < repeated <= len(array) // 10 and not only_binary
+    if few or (width == 2 and only_binary and not padded and not repeated):
+        raise InputError(
+            "whole numbers as floats, which may be class ids or scores",
+            where=where,
+            fix="Store class ids as integers; of scores, store the best class ids, with NumPy scores.argmax(1).",
+        )
+    return not repeated
+
+
+def _refuse_one_hot(array: npt.NDArray[Any], where: Path | str) -> None:
+    if array.ndim != 2 or array.shape[1] < 3 or array.dtype.kind not in "iu" or array.size > entries.MOST:
+        return
+    if only_zero_and_one(array) and np.all(array.sum(axis=1) == 1):
+        raise InputError("answers that look one-hot", where=where, fix="Store class ids, with NumPy answers.argmax(1).")
 
 
 def _best_of_scores(scores: npt.NDArray[Any], keep: int, where: Path | str) -> tuple[Entries, tuple[Notice, ...]]:
-    """Indices of the largest scores of each row, ties to the lowest index; a row that is not finite has none."""
+    """Indices of the largest scores of each row, ties to the lowest index; a row that is not finite or is constant has none."""
     n, classes = scores.shape
     best = np.full((n, min(keep, classes)), -1, np.int64)
-    rows = max(1, CHUNK // classes)
+    rows, equal = max(1, CHUNK // classes), 0
     for start in range(0, n, rows):
         part = np.array(scores[start : start + rows], np.float64)
         valid = np.isfinite(part).all(axis=1)
+        constant = valid & (part == part[:, :1]).all(axis=1) & (classes > 1)
+        equal += int(np.count_nonzero(constant))
+        valid &= ~constant
         every = np.arange(len(part))
         for rank in range(best.shape[1]):
             top = np.argmax(part, axis=1)
@@ -97,8 +130,9 @@ def _best_of_scores(scores: npt.NDArray[Any], keep: int, where: Path | str) -> t
     invalid = np.flatnonzero(best[:, 0] < 0)
     if not invalid.size:
         return Entries(best), ()
+    wrong = "hold NaN or infinity" if not equal else "hold the same score for all classes, NaN or infinity"
     message = (
-        f"{invalid.size} of {n} rows of scores hold NaN or infinity (the first is row {invalid[0]}); "
+        f"{invalid.size} of {n} rows of scores {wrong} (the first is row {invalid[0]}); "
         "they have no valid answer and are counted wrong."
     )
     return Entries(best), (Notice("invalid-scores", str(where), message),)

@@ -32,12 +32,16 @@ class AnswerSheet:
         How the answers were made.
     fingerprint : str
         Content fingerprint of the benchmark that they were made on, where the file tells it.
+    labels_fingerprint : str
+        The same of its accepted labels, which tells benchmarks apart where examples have no ids.
     label_space : str
         Set of classes that the answers were chosen from, where the file tells it.
     n_scored : int
         Number of classes that the answers were chosen from by their scores; 0: not known.
     labels : Entries, optional
         Labels that stand beside the answers in the same file, in the same order.
+    is_truth : bool
+        Whether the file says by a name or its form that true and 1 mean right, so that no class can be meant.
     notices : tuple of Notice
         What was seen while reading.
     """
@@ -48,9 +52,11 @@ class AnswerSheet:
     source: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str = ""
+    labels_fingerprint: str = ""
     label_space: str = ""
     n_scored: int = 0
     labels: Entries | None = None
+    is_truth: bool = False
     notices: tuple[Notice, ...] = ()
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from resit.data.answer_table import CONTENT, MODEL, PROVENANCE, VARIANT
 from resit.data.benchmark import Benchmark
 from resit.data.filenames import file_name
+from resit.data.guard import refuse_odd_name
 from resit.data.labels import MANIFEST
 from resit.data.predictions import Predictions
 from resit.data.tables import read_table
@@ -49,6 +50,8 @@ def save_predictions(predictions: Predictions, folder: str | Path) -> Path:
         If a model has no name.
     """
     target = Path(folder)
+    for model in predictions.models:
+        refuse_odd_name(model)
     names = [file_name(model, ".parquet") for model in predictions.models]
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -66,7 +69,8 @@ def _refuse_other_benchmark(folder: Path, benchmark: Benchmark) -> None:
     if not labels.exists():
         return
     stored = read_table(labels).document(MANIFEST)
-    if stored.get("content") != benchmark.content_fingerprint:
+    others = benchmark.ids is None and stored.get("labels", "") not in ("", benchmark.labels_fingerprint)
+    if others or stored.get("content") != benchmark.content_fingerprint:
         raise OutputError(
             f"holds answers on another benchmark ({stored.get('name', 'unknown')})",
             where=folder,

@@ -23,6 +23,7 @@ PLAIN_SUFFIXES = (".csv", ".tsv")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 TABLE_SUFFIXES = (*PLAIN_SUFFIXES, *PARQUET_SUFFIXES)
 LONGEST_HEAD = 2**20
+UNNAMED = ("", "unnamed: 0")
 MOST_CELLS = 2**31
 MOST_CHARACTERS = 2**29
 Texts = npt.NDArray[np.str_]
@@ -175,7 +176,7 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> Table:
             fix="The same value written twice cannot be told apart: remove or rename one.",
         )
     if len(table) == 0:
-        raise InputError("a table without rows", where=path, fix="Write it again or remove it.")
+        raise InputError("a table without rows: only the columns' names", where=path, fix="Write the rows, or remove the file.")
     return table
 
 
@@ -231,4 +232,16 @@ def _read_csv(path: Path) -> Table:
                 column_types={str(i): pa.string() for i in range(len(names))}, strings_can_be_null=False
             ),
         )
-    return Table(str(path), data.rename_columns(names), {})
+    return Table(str(path), _without_index(data.rename_columns(names)), {})
+
+
+def _without_index(data: pa.Table) -> pa.Table:
+    """Leave out the row numbers that pandas and R write under no name: they are no models, answers or ids."""
+    name = data.column_names[0]
+    if name.lower() not in UNNAMED or data.num_columns == 1 or not data.num_rows:
+        return data
+    texts = data.column(0).to_pylist()
+    for start in (0, 1):
+        if texts[0].strip().isdecimal() and {text.strip() for text in texts} == set(map(str, range(start, start + len(texts)))):
+            return data.drop_columns([name])
+    return data

@@ -118,7 +118,8 @@ def _inferred(columns: Mapping[str, Numbers], evidence: Mapping[str, Numbers], w
     how = "inferred: no value is above 1"
     highest = max((float(values.max()) for values in written.values() if values.size), default=0.0)
     count = sum(values.size for values in written.values())
-    if count >= 3 and highest >= 0.1:
+    decimals = max((int(numbers.decimals.max(initial=0)) for numbers in columns.values()), default=0)
+    if count >= 3 and ((highest >= 0.1 and decimals >= 3) or (highest >= 0.5 and decimals == 2)):
         return Unit("fraction", how)
     message = f"Accuracies were taken as fractions because none is above 1, but {highest:g} could be {highest:g} %. {SAY}."
     return Unit("fraction", how, Notice("unit-inferred", where, message))
