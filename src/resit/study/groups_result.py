@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from resit.study.result import Caution, Estimate, Repair, SetInfo
+from resit.study.serialize import Stored
 
 SCHEMA = "resit.groups/1"
 
@@ -132,8 +134,10 @@ class Trend:
 
 
 @dataclass(frozen=True)
-class Groups:
+class Groups(Stored):
     """Who is left behind: accuracy by group, and how far groups are apart."""
+
+    SCHEMA: ClassVar[str] = SCHEMA
 
     schema: str
     level: float
@@ -156,22 +160,3 @@ class Groups:
         from resit.study.groups_summary import to_html
 
         return to_html(self)
-
-    def to_json(self) -> str:
-        """The result as JSON, schema ``resit.groups/1``."""
-        from resit.study.serialize import to_json
-
-        return to_json(self)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Groups:
-        """The result that :meth:`to_json` wrote.
-
-        Raises
-        ------
-        InputError
-            If the text is not a result of this schema.
-        """
-        from resit.study.serialize import from_json
-
-        return from_json(cls, SCHEMA, text)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from resit.study.result import Caution, Estimate, Fit, Repair, SetInfo
+from resit.study.serialize import Stored
 
 SCHEMA = "resit.progress/1"
 
@@ -53,8 +55,10 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Progress:
+class Progress(Stored):
     """What progress on the original set goes with on other sets."""
+
+    SCHEMA: ClassVar[str] = SCHEMA
 
     schema: str
     level: float
@@ -84,22 +88,3 @@ class Progress:
         from resit.study.progress_summary import to_html
 
         return to_html(self)
-
-    def to_json(self) -> str:
-        """The result as JSON, schema ``resit.progress/1``."""
-        from resit.study.serialize import to_json
-
-        return to_json(self)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Progress:
-        """The result that :meth:`to_json` wrote.
-
-        Raises
-        ------
-        InputError
-            If the text is not a result of this schema.
-        """
-        from resit.study.serialize import from_json
-
-        return from_json(cls, SCHEMA, text)

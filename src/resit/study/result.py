@@ -7,6 +7,9 @@ minus original accuracy; rank changes are original minus new rank (positive: the
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
+
+from resit.study.serialize import Stored
 
 SCHEMA = "resit.compare/1"
 SCALES = ("linear", "probit", "logit")
@@ -291,8 +294,10 @@ class Repair:
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Stored):
     """What an old benchmark's scores are worth on new test sets."""
+
+    SCHEMA: ClassVar[str] = SCHEMA
 
     schema: str
     level: float
@@ -314,22 +319,3 @@ class Result:
         from resit.study.summary import to_html
 
         return to_html(self)
-
-    def to_json(self) -> str:
-        """The result as JSON, schema ``resit.compare/1``."""
-        from resit.study.serialize import to_json
-
-        return to_json(self)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Result:
-        """The result that :meth:`to_json` wrote.
-
-        Raises
-        ------
-        InputError
-            If the text is not a result of this schema.
-        """
-        from resit.study.serialize import from_json
-
-        return from_json(cls, SCHEMA, text)

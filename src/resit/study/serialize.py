@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from resit.errors import InputError
 
@@ -10,56 +10,44 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
-class Record(Protocol):
-    """A frozen record that names its schema."""
+class Stored:
+    """A frozen record that is written as JSON and read back; ``SCHEMA`` names its form."""
 
-    @property
-    def schema(self) -> str:
-        """Its schema, such as ``resit.compare/1``."""
-        ...
+    SCHEMA: ClassVar[str]
+    schema: str
 
+    def to_json(self) -> str:
+        """The result as JSON, indented by two spaces; NaN never stands in it."""
+        text: bytes = _adapter(type(self)).dump_json(self, indent=2)
+        return text.decode() + "\n"
 
-Kind = TypeVar("Kind", bound=Record)
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """The result that :meth:`to_json` wrote.
+
+        Raises
+        ------
+        InputError
+            If the text is no JSON, or no result of this schema.
+        """
+        from pydantic import ValidationError
+
+        try:
+            result: Self = _adapter(cls).validate_json(text)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"]) or "the text"
+            raise InputError(f"not a result of schema {cls.SCHEMA}: {first['msg']} at {place}", where="result.json") from None
+        if result.schema != cls.SCHEMA:
+            fix = "Compute it again"
+            raise InputError(f"the schema is {result.schema!r}, not {cls.SCHEMA!r}", where="result.json", fix=fix)
+        return result
 
 
 def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
-
-
-def to_json(result: object) -> str:
-    """A result as JSON, indented by two spaces; NaN never stands in it."""
-    return _adapter(type(result)).dump_json(result, indent=2).decode() + "\n"
-
-
-def from_json(kind: type[Kind], schema: str, text: str | bytes) -> Kind:
-    """The result that :func:`to_json` wrote.
-
-    Parameters
-    ----------
-    kind : type
-        What it is.
-    schema : str
-        Schema that the text must name.
-    text : str or bytes
-
-    Raises
-    ------
-    InputError
-        If the text is no JSON, or no result of the schema.
-    """
-    from pydantic import ValidationError
-
-    try:
-        result: Kind = _adapter(kind).validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the text"
-        raise InputError(f"not a result of schema {schema}: {first['msg']} at {place}", where="result.json") from None
-    if result.schema != schema:
-        raise InputError(f"the schema is {result.schema!r}, not {schema!r}", where="result.json", fix="Compute it again")
-    return result
 
 
 def json_schema(kind: type[Any]) -> dict[str, Any]:
