@@ -53,6 +53,7 @@ def one_model(table: Table, name: str) -> AnswerSheet:
         table.source,
         {"source": table.source} | table.document(PROVENANCE),
         metadata.get(CONTENT, ""),
+        str(table.document(MANIFEST).get("images", "")),
         str(table.document(MANIFEST).get("labels", "")),
         str(table.document(MANIFEST).get(SPACE, "")),
         labels=own_labels,

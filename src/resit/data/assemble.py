@@ -88,14 +88,15 @@ def assemble(
     if classes is None:
         classes, seen = _stored_classes(labels) or by_labels(labels.entries, labels.source)
         notices += seen
-    accepted = _accepted(labels, classes, notices)
+    accepted = accepted_labels(labels, classes, notices)
     joiner = Joiner(labels.ids, labels.n, listing, labels.source)
     filler = _Filler(joiner, classes, accepted, notices, first.entries.kind, relabelled=relabelled)
     block = AnswerBlock(source.count, labels.n, first.entries.values.shape[1])
     sheets = list(filler.fill(block, chain([first], source.sheets)))
     n_seen = int(max(accepted.max(initial=-1), block.answers.max(initial=-1))) + 1
     labels = replace(labels, ids=joiner.ids)
-    benchmark = _benchmark(labels, accepted, classes, name, filler, n_seen)
+    images = str(labels.manifest.get("images", "")) or first.images_fingerprint
+    benchmark = replace(_benchmark(labels, accepted, classes, name, filler, n_seen), images_fingerprint=images)
     _check_fingerprints(sheets, benchmark, labels)
     _check_models(sheets, where)
     _check_spaces(sheets, labels)
@@ -223,7 +224,14 @@ def _stored_classes(labels: LabelSheet) -> tuple[ClassMap, list[Notice]] | None:
     return (ClassMap([ClassInfo(*item) for item in stored], source=labels.source), []) if stored else None
 
 
-def _accepted(labels: LabelSheet, classes: ClassMap, notices: list[Notice]) -> npt.NDArray[np.int32]:
+def accepted_labels(labels: LabelSheet, classes: ClassMap, notices: list[Notice]) -> npt.NDArray[np.int32]:
+    """Accepted class indices of each example, each once; -1 for none. Shape (n, m).
+
+    Raises
+    ------
+    InputError
+        If an example has no label, or the labels are of no class or one-hot.
+    """
     if labels.entries.kind == "correctness":
         raise InputError("labels that are true or false", where=labels.source, fix="Labels are classes: ids or names.")
     accepted = _once(classes.indices(labels.entries, labels.source), labels, notices)
@@ -288,7 +296,8 @@ def _benchmark(
 
 
 def _check_fingerprints(sheets: list[AnswerSheet], benchmark: Benchmark, labels: LabelSheet) -> None:
-    stored = str(labels.manifest.get("labels", "")) if benchmark.ids is None else ""
+    told_apart = benchmark.ids is not None or benchmark.images_fingerprint
+    stored = "" if told_apart else str(labels.manifest.get("labels", ""))
     for sheet in sheets:
         if stored and sheet.labels_fingerprint and sheet.labels_fingerprint != stored:
             raise InputError(

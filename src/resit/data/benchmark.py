@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from resit.errors import UsageError
+from resit.data.images import Images
+from resit.errors import Notice, UsageError
 
 Labels = npt.NDArray[np.int32]
 
@@ -43,6 +44,15 @@ class Benchmark:
         Version of the test set.
     groups : mapping of str to ndarray of str, shape (n,), optional
         Group columns.
+    subset : ndarray of int32, optional
+        The classes that answers are taken from, where the test set's own convention is fewer than all: for ImageNet-A, 200 of
+        1,000.
+    images : Images, optional
+        What the models are shown. None where only answers are known.
+    images_fingerprint : str, optional
+        Digest of the images, kept where they are not at hand. Default: that of ``images``.
+    notices : tuple of Notice, optional
+        What was seen while reading.
 
     Raises
     ------
@@ -57,6 +67,10 @@ class Benchmark:
     label_space: str = "unnamed"
     version: str = ""
     groups: Mapping[str, npt.NDArray[np.str_]] = field(default_factory=dict)
+    subset: npt.NDArray[np.int32] | None = None
+    images: Images | None = field(default=None, repr=False, compare=False)
+    images_fingerprint: str = ""
+    notices: tuple[Notice, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.labels.ndim != 2:
@@ -64,6 +78,10 @@ class Benchmark:
         for what, column in {"ids": self.ids, **self.groups}.items():
             if column is not None and len(column) != self.n:
                 raise UsageError(f"{len(column)} values of {what} for {self.n} labels", where=self.name)
+        if self.images is not None:
+            if len(self.images) != self.n:
+                raise UsageError(f"{len(self.images)} images for {self.n} labels", where=self.name)
+            object.__setattr__(self, "images_fingerprint", self.images.fingerprint)
 
     @property
     def n(self) -> int:
@@ -94,6 +112,7 @@ class Benchmark:
         digest = hashlib.sha256(str(self.n).encode())
         if self.ids is not None:
             digest.update("\0".join(self.ids.tolist()).encode())
+        digest.update(self.images_fingerprint.encode())
         return digest.hexdigest()[:16]
 
     @cached_property

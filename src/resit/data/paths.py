@@ -12,6 +12,7 @@ from resit.data.guard import reading, refuse_odd_name
 from resit.errors import InputError, Notice, UsageError
 
 PREFIXES = re.compile(r"^(?:timm[-_])?(?:results?[-_])?(?=.)")
+OWN = ".resit-"
 IMAGE_SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
 
 
@@ -51,7 +52,7 @@ def visible_files(folder: Path) -> tuple[list[Path], list[Notice]]:
         entries = sorted(folder.iterdir())
     for entry in entries:
         refuse_odd_name(entry)
-    hidden = [entry.name for entry in entries if entry.name.startswith(".")]
+    hidden = [entry.name for entry in entries if entry.name.startswith(".") and not entry.name.startswith(OWN)]
     notices = []
     if hidden:
         message = f"Hidden files and folders were ignored: {short_list(hidden)}."

@@ -32,6 +32,8 @@ class AnswerSheet:
         How the answers were made.
     fingerprint : str
         Content fingerprint of the benchmark that they were made on, where the file tells it.
+    images_fingerprint : str
+        Its part that tells the images, where there were any.
     labels_fingerprint : str
         The same of its accepted labels, which tells benchmarks apart where examples have no ids.
     label_space : str
@@ -52,6 +54,7 @@ class AnswerSheet:
     source: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str = ""
+    images_fingerprint: str = ""
     labels_fingerprint: str = ""
     label_space: str = ""
     n_scored: int = 0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def save_predictions(predictions: Predictions, folder: str | Path) -> Path:
+def save_predictions(predictions: Predictions, folder: str | Path, *, errors: Mapping[int, str] | None = None) -> Path:
     """Write predictions to a folder that :func:`load_predictions` reads.
 
     One Parquet file a model with columns id (where examples have ids) and top1 … topk: class ids, best first, null where there
@@ -36,6 +36,8 @@ def save_predictions(predictions: Predictions, folder: str | Path) -> Path:
     predictions : Predictions
     folder : path
         Made where it is missing.
+    errors : mapping of int to str, optional
+        What went wrong, by row of the example; a column ``error`` holds it.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def save_predictions(predictions: Predictions, folder: str | Path) -> Path:
     Raises
     ------
     OutputError
-        If the folder cannot be written, or holds answers on another benchmark.
+        If the folder cannot be written, or holds answers on another benchmark or out of other classes.
     UsageError
         If a model has no name.
     """
@@ -57,28 +59,42 @@ def save_predictions(predictions: Predictions, folder: str | Path) -> Path:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _not_written(target, error) from error
-    _refuse_other_benchmark(target, predictions.benchmark)
+    refuse_other_benchmark(target, predictions.benchmark)
     _write(target / "labels.parquet", _labels(predictions.benchmark))
     for row, name in enumerate(names):
-        _write(target / name, _answers(predictions, row))
+        _write(target / name, _answers(predictions, row, errors or {}))
     return target
 
 
-def _refuse_other_benchmark(folder: Path, benchmark: Benchmark) -> None:
+def refuse_other_benchmark(folder: Path, benchmark: Benchmark) -> None:
+    """Refuse a folder that holds answers on another benchmark, or out of other classes.
+
+    Raises
+    ------
+    OutputError
+        If it is such a folder.
+    """
     labels = folder / "labels.parquet"
     if not labels.exists():
         return
     stored = read_table(labels).document(MANIFEST)
-    others = benchmark.ids is None and stored.get("labels", "") not in ("", benchmark.labels_fingerprint)
+    told_apart = benchmark.ids is not None or benchmark.images_fingerprint
+    others = not told_apart and stored.get("labels", "") not in ("", benchmark.labels_fingerprint)
     if others or stored.get("content") != benchmark.content_fingerprint:
         raise OutputError(
             f"holds answers on another benchmark ({stored.get('name', 'unknown')})",
             where=folder,
             fix="Choose another folder; each benchmark needs one of its own.",
         )
+    if stored.get("label_space", benchmark.label_space) != benchmark.label_space:
+        raise OutputError(
+            f"holds answers out of {stored['label_space']}, not {benchmark.label_space}",
+            where=folder,
+            fix="They are not comparable: choose another folder.",
+        )
 
 
-def _answers(predictions: Predictions, row: int) -> pa.Table:
+def _answers(predictions: Predictions, row: int, errors: Mapping[int, str]) -> pa.Table:
     import pyarrow as pa
 
     model, benchmark = predictions.models[row], predictions.benchmark
@@ -87,6 +103,8 @@ def _answers(predictions: Predictions, row: int) -> pa.Table:
     for rank in range(int(predictions.depth[row])):
         answers = predictions.answers[row, :, rank]
         columns[f"top{rank + 1}"] = pa.array(answers.astype(dtype), mask=answers < 0)
+    if errors:
+        columns["error"] = pa.array([errors.get(example) for example in range(benchmark.n)], pa.string())
     metadata = {
         MODEL: model.model,
         VARIANT: model.variant,
@@ -121,6 +139,7 @@ def _manifest(benchmark: Benchmark) -> str:
         "label_space": benchmark.label_space,
         "n": benchmark.n,
         "content": benchmark.content_fingerprint,
+        "images": benchmark.images_fingerprint,
         "labels": benchmark.labels_fingerprint,
         "classes": [[info.id, info.name] for info in benchmark.classes],
     }
