@@ -19,6 +19,7 @@ from resit.report.group_tables import (
 from resit.report.markup import Table, to_csv, to_latex, to_markdown
 from resit.report.page import environment, styles
 from resit.report.palette import COLOURS, REST, SHAPES
+from resit.report.world import with_titles, world
 from resit.study.groups_result import Groups, GroupStudy, Trend
 
 MOST_SERIES = len(COLOURS)
@@ -40,7 +41,7 @@ def groups_files(result: Groups) -> dict[str, bytes]:
         Contents by path.
     """
     named = list(_named(result))
-    drawn = {path: content for name, _, spec in named for path, content in export(f"figures/{name}", spec)}
+    drawn = {path: content for name, _, spec, _ in named for path, content in export(f"figures/{name}", spec)}
     tables = {
         "groups": (group_records(result), groups_table(result, result.studies)),
         "disparity": (disparity_records(result), disparity_table(result)),
@@ -52,12 +53,17 @@ def groups_files(result: Groups) -> dict[str, bytes]:
         if records
         for kind, text in (("csv", to_csv(records)), ("md", to_markdown(table)), ("tex", to_latex(table)))
     }
-    pictures = [(label, drawn[f"figures/{name}.svg"].decode()) for name, label, _ in named]
+    pictures = [(label, _picture(drawn[f"figures/{name}.svg"].decode(), notes), notes) for name, label, _, notes in named]
     texts["index.html"] = _page(result, pictures, tables["disparity"][1], tables["trends"][1])
     return drawn | {path: text.encode() for path, text in texts.items()}
 
 
-def _page(result: Groups, pictures: list[tuple[str, str]], disparity: Table, trends: Table) -> str:
+def _picture(svg: str, notes: tuple[str, ...]) -> str:
+    """What stands in the page: a map, which alone has notes, says on hover what each country is."""
+    return with_titles(svg) if notes else svg
+
+
+def _page(result: Groups, pictures: list[tuple[str, str, tuple[str, ...]]], disparity: Table, trends: Table) -> str:
     kit = environment()
     views = [(f"{fmt.metric(s.metric)} on {s.set.name} by {s.by}", s, groups_table(result, [s])) for s in result.studies]
     return str(
@@ -73,8 +79,8 @@ def _page(result: Groups, pictures: list[tuple[str, str]], disparity: Table, tre
     )
 
 
-def _named(result: Groups) -> Iterator[tuple[str, str, Spec]]:
-    """File name, words and specification of each figure; no two names alike."""
+def _named(result: Groups) -> Iterator[tuple[str, str, Spec, tuple[str, ...]]]:
+    """File name, words, specification and notes of each figure; no two names alike."""
     taken: set[str] = set()
 
     def unique(stem: str) -> str:
@@ -86,14 +92,21 @@ def _named(result: Groups) -> Iterator[tuple[str, str, Spec]]:
     for study in result.studies:
         where = f"{fmt.metric(study.metric)} on {study.set.name} by {study.by}"
         stem = fmt.slug(f"{study.set.name}-{'-'.join(study.columns)}-{study.metric}")
-        yield unique(f"groups-{stem}"), f"Accuracy by group: {where}", accuracies(study)
+        if (drawn := world(study)) is not None:
+            yield unique(f"map-{stem}"), drawn.label, drawn.spec, drawn.notes
+        yield unique(f"groups-{stem}"), f"Accuracy by group: {where}", accuracies(study), ()
         if any(one.disparity.difference.estimate is not None for one in study.models):
-            yield unique(f"disparity-{stem}"), f"Best minus worst group, with what chance gives: {where}", disparities(study)
+            yield (
+                unique(f"disparity-{stem}"),
+                f"Best minus worst group, with what chance gives: {where}",
+                disparities(study),
+                (),
+            )
     for trend in result.trends:
         if not trend.measure.endswith("normalised") and result.original is not None and trend.points:
             stem = fmt.slug(f"{trend.set}-{'-'.join(trend.columns)}-{trend.metric}-{trend.measure}")
             label = f"{trend.measure} against accuracy on {result.original.name}: {fmt.metric(trend.metric)} on {trend.set}"
-            yield unique(f"trend-{stem}"), label, line(trend, result.original.name)
+            yield unique(f"trend-{stem}"), label, line(trend, result.original.name), ()
 
 
 def _looks(models: list[str]) -> Spec:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from resit.data.models import ModelTable
+from resit.stats.threads import one_blas_thread
 from resit.study.comparison import compare_pairing
 from resit.study.fits import fit_all
 from resit.study.notices import all_notices
@@ -12,7 +13,7 @@ from resit.study.overlap import overlaps
 from resit.study.pairing import pair_up
 from resit.study.prepare import repair, require_sets
 from resit.study.result import SCHEMA, Caution, Repair, Result
-from resit.study.settings import Data, Settings, one_blas_thread, versions
+from resit.study.settings import Data, Settings, versions
 from resit.study.setview import SetView
 from resit.study.verdict import metric_label
 

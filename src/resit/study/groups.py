@@ -10,6 +10,8 @@ from resit.data.checks import check
 from resit.data.predictions import Predictions
 from resit.errors import Notice, UsageError
 from resit.stats.resample import in_parallel
+from resit.stats.threads import one_blas_thread
+from resit.study.group_countries import countries_of
 from resit.study.group_rows import CLASS_RESAMPLES, MIN_CLUSTERS, Frame, Rules, model_groups, some
 from resit.study.group_trends import trends
 from resit.study.groupings import Grouping, class_codes, cluster_codes, find_pair, make_groupings
@@ -17,7 +19,7 @@ from resit.study.groups_result import SCHEMA, Groups, GroupStudy
 from resit.study.groups_verdict import study_sentences, trend_sentence
 from resit.study.prepare import check_label_spaces, check_transforms, repair
 from resit.study.result import Caution
-from resit.study.settings import Data, one_blas_thread, versions
+from resit.study.settings import Data, versions
 from resit.study.setview import SetView
 
 
@@ -208,6 +210,7 @@ def _studies(
                 standard_classes=standard_classes,
                 standard_share=standard_share,
                 models=tuple(in_parallel(lambda job: model_groups(*job), jobs)),
+                countries=countries_of(data.benchmark, grouping),
             )
 
 

@@ -84,10 +84,29 @@ class ModelGroups:
 
 
 @dataclass(frozen=True, slots=True)
+class CountryGroup:
+    """A country as the data name it, and the group that most of its examples are in: ``n`` of them, ``n_elsewhere`` are not."""
+
+    country: str
+    group: str
+    n: int
+    n_elsewhere: int
+
+
+@dataclass(frozen=True, slots=True)
+class Countries:
+    """Where groups lie that are made of countries, such as regions: the countries of each, by a ``column`` of the set."""
+
+    column: str
+    of_groups: tuple[CountryGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GroupStudy:
     """All models on one set by one metric, in the groups of some columns.
 
     ``standard_classes`` of ``n_classes`` are in every group that is not small, with ``standard_share`` of their examples.
+    ``countries`` is null unless the set has a column of countries and groups are made of whole ones.
     """
 
     set: SetInfo
@@ -102,6 +121,7 @@ class GroupStudy:
     standard_classes: int | None
     standard_share: float | None
     models: tuple[ModelGroups, ...]
+    countries: Countries | None = None
 
     @property
     def by(self) -> str:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from resit.data.models import ModelId, ModelTable
 from resit.errors import Notice, UsageError
 from resit.stats.intervals import percentile
+from resit.stats.threads import one_blas_thread
 from resit.study import fits
 from resit.study.notices import set_notices
 from resit.study.overlap import find_shared
@@ -18,7 +19,7 @@ from resit.study.pairing import Pairing
 from resit.study.prepare import repair, require_sets
 from resit.study.progress_result import SCHEMA, Gap, NetImprovement, Point, Progress, Rate
 from resit.study.result import Baseline, Caution, Estimate, Fit
-from resit.study.settings import Data, Settings, one_blas_thread, versions
+from resit.study.settings import Data, Settings, versions
 from resit.study.setview import SetView
 from resit.study.verdict import gap_sentence, weak_rate_sentence
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
 
 from resit.data.accuracies import Accuracies
 from resit.data.models import ModelTable
@@ -83,14 +81,6 @@ class Settings:
 def has_classes(data: Data) -> bool:
     """Whether each example of a set is known to have exactly one class."""
     return isinstance(data, Predictions) and not data.is_correctness and data.benchmark.single_label
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Chunks of work run in threads of our own; threads of BLAS inside them would only wait for one another."""
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
-    return limits
 
 
 def versions() -> dict[str, str]:
