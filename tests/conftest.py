@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# Tests run side by side: more threads than cores only wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
