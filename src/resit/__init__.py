@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from resit.data import save_predictions as save_predictions
     from resit.data.accuracies import Accuracies as Accuracies
     from resit.data.benchmark import Benchmark as Benchmark
+    from resit.data.load_benchmark import load_benchmark as load_benchmark
     from resit.data.models import ModelId as ModelId
     from resit.data.models import ModelTable as ModelTable
     from resit.data.predictions import Predictions as Predictions
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from resit.errors import OutputError as OutputError
     from resit.errors import ResitError as ResitError
     from resit.errors import UsageError as UsageError
+    from resit.evaluate.record import Evaluation as Evaluation
+    from resit.evaluate.run import evaluate as evaluate
+    from resit.models.load import load_model as load_model
+    from resit.models.options import ModelOptions as ModelOptions
     from resit.report import report as report
     from resit.study.compare import compare as compare
     from resit.study.groups import groups as groups
@@ -43,9 +48,11 @@ if TYPE_CHECKING:
 _HOME = {
     "Accuracies": "resit.data.accuracies",
     "Benchmark": "resit.data.benchmark",
+    "Evaluation": "resit.evaluate.record",
     "Groups": "resit.study.groups_result",
     "InputError": "resit.errors",
     "ModelId": "resit.data.models",
+    "ModelOptions": "resit.models.options",
     "ModelTable": "resit.data.models",
     "Notice": "resit.errors",
     "OutputError": "resit.errors",
@@ -56,9 +63,12 @@ _HOME = {
     "Result": "resit.study.result",
     "UsageError": "resit.errors",
     "compare": "resit.study.compare",
+    "evaluate": "resit.evaluate.run",
     "groups": "resit.study.groups",
     "load": "resit.data",
     "load_accuracies": "resit.data",
+    "load_benchmark": "resit.data.load_benchmark",
+    "load_model": "resit.models.load",
     "load_model_table": "resit.data",
     "load_predictions": "resit.data",
     "plan": "resit.study.plan",
@@ -72,9 +82,11 @@ _HOME = {
 __all__ = [
     "Accuracies",
     "Benchmark",
+    "Evaluation",
     "Groups",
     "InputError",
     "ModelId",
+    "ModelOptions",
     "ModelTable",
     "Notice",
     "OutputError",
@@ -86,9 +98,12 @@ __all__ = [
     "UsageError",
     "__version__",
     "compare",
+    "evaluate",
     "groups",
     "load",
     "load_accuracies",
+    "load_benchmark",
+    "load_model",
     "load_model_table",
     "load_predictions",
     "plan",

@@ -15,10 +15,13 @@ ROOT = Path(__file__).parents[2]
 PAGES = [page for page in (ROOT / "docs").rglob("*.md") if not {"generated", "_build"} & set(page.parts)]
 TEXT = "\n".join(page.read_text(encoding="utf-8") for page in [*PAGES, ROOT / "README.md"])
 COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
+INNER = {
+    f"{name} {inner}": found for name, group in COMMANDS.items() for inner, found in getattr(group, "commands", {}).items()
+}
 
 
 def options() -> Iterator[tuple[str, str, str | None]]:
-    for name, command in {"": get_command(app), **COMMANDS}.items():
+    for name, command in {"": get_command(app), **COMMANDS, **INNER}.items():
         for parameter in command.params:
             for option in parameter.opts:
                 if option.startswith("--"):
@@ -31,10 +34,10 @@ def test_every_option_is_documented(command: str, option: str, text: str | None)
     assert re.search(rf"(?<![\w-]){option}(?![\w-])", TEXT), f"{command} {option} is in no page of docs/"
 
 
-@pytest.mark.parametrize("command", list(COMMANDS))
+@pytest.mark.parametrize("command", [*COMMANDS, *INNER])
 def test_every_command_is_documented(command: str):
     assert f"resit {command}" in TEXT
-    assert COMMANDS[command].help
+    assert {**COMMANDS, **INNER}[command].help
 
 
 def test_every_exit_code_is_documented():

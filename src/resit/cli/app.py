@@ -14,7 +14,9 @@ import typer
 from typer.main import get_command
 
 from resit.cli.compare import compare
+from resit.cli.data import data
 from resit.cli.doctor import doctor
+from resit.cli.evaluate import evaluate
 from resit.cli.groups import groups
 from resit.cli.options import Debug, State
 from resit.cli.plan import plan
@@ -23,7 +25,7 @@ from resit.errors import OutputError, ResitError, UsageError, one_line
 
 INTERNAL, INTERRUPTED, BROKEN_PIPE = 70, 130, 141
 EXIT_CODES = (
-    "Exit codes: 0 done; 1 doctor found problems; 2 wrong usage; 3 input that cannot be used; "
+    "Exit codes: 0 done; 1 doctor or data verify found problems; 2 wrong usage; 3 input that cannot be used; "
     "4 output that cannot be written; 70 an error inside resit; 130 interrupted."
 )
 
@@ -35,10 +37,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(epilog=EXIT_CODES)(compare)
+app.command(epilog=EXIT_CODES)(evaluate)
 app.command(epilog=EXIT_CODES)(progress)
 app.command(epilog=EXIT_CODES)(groups)
 app.command(epilog=EXIT_CODES)(doctor)
 app.command(epilog=EXIT_CODES)(plan)
+app.add_typer(data, epilog=EXIT_CODES)
 
 
 def _version(value: bool) -> None:

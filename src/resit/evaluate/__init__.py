@@ -1,0 +1,1 @@
+"""The run: models × benchmarks → Predictions, on one machine or on a cluster."""

@@ -1,0 +1,163 @@
+"""Some models before one benchmark: asks what is left, stores each finished shard, and puts the answers together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from resit.data.benchmark import Benchmark
+from resit.data.checks import check
+from resit.data.load import load_predictions
+from resit.data.paths import short_list
+from resit.data.predictions import Predictions
+from resit.data.store import refuse_other_benchmark
+from resit.errors import InputError, Notice
+from resit.evaluate.decoding import Fault
+from resit.evaluate.exam import INVALID_SCORES, UNREADABLE, Exam
+from resit.evaluate.record import Answered, State
+from resit.evaluate.settings import EvaluateSettings
+from resit.evaluate.shards import Shard
+
+Tell = Callable[[str], None]
+
+
+class Executor(Protocol):
+    """Where models are asked."""
+
+    def shards(
+        self,
+        exams: Sequence[Exam],
+        wanted: Mapping[int, Sequence[int]],
+        settings: EvaluateSettings,
+    ) -> Iterator[dict[int, Shard]]:
+        """Finished shards of one benchmark, in any order.
+
+        Parameters
+        ----------
+        exams : sequence of Exam
+            Of different models on the same benchmark.
+        wanted : mapping of int to sequence of int
+            For each shard's number the places of the exams that need it.
+        settings : EvaluateSettings
+
+        Yields
+        ------
+        dict of int to Shard
+            By place of the exam.
+        """
+
+    def close(self) -> None:
+        """End what was started for the run."""
+
+
+class Sitting:
+    """Some models before one benchmark.
+
+    Parameters
+    ----------
+    exams : sequence of Exam
+        Of different models on the same benchmark.
+    settings : EvaluateSettings
+    tell : callable
+        Told each step in words.
+    """
+
+    def __init__(self, exams: Sequence[Exam], settings: EvaluateSettings, tell: Tell) -> None:
+        self.exams, self.settings, self.tell = exams, settings, tell
+        self.benchmark = exams[0].benchmark
+        self.notices: list[Notice] = []
+        self._stored = [exam.is_stored(overwrite=settings.overwrite) for exam in exams]
+        refuse_other_benchmark(exams[0].folder, self.benchmark)
+        self._faults = _Faults(self.benchmark, settings.max_errors)
+
+    def hold(self, executor: Executor) -> list[Answered]:
+        """Ask what is left, and store the answers.
+
+        Raises
+        ------
+        InputError
+            If too many images cannot be read.
+        OutputError
+            If answers cannot be stored.
+        """
+        left = [[] if stored else exam.left() for exam, stored in zip(self.exams, self._stored, strict=True)]
+        wanted = {
+            number: [place for place, numbers in enumerate(left) if number in numbers]
+            for number in sorted({number for numbers in left for number in numbers})
+        }
+        total = len(self.exams[0].shards)
+        before = total - len(wanted)
+        if wanted:
+            for done, shards in enumerate(executor.shards(self.exams, wanted, self.settings), 1):
+                for place, shard in shards.items():
+                    self.exams[place].store.commit(shard)
+                    self._faults.add(shard)
+                self.tell(f"{self.benchmark.name}: {(before + done) / total:.0%}")
+        found = [self._result(place, len(numbers) == total) for place, numbers in enumerate(left)]
+        self.notices += self._faults.notices()
+        return found
+
+    def _result(self, place: int, from_the_start: bool) -> Answered:
+        exam = self.exams[place]
+        state: State = "stored"
+        if self._stored[place]:
+            found = load_predictions(exam.path)
+        else:
+            shards = exam.collected()
+            for shard in shards:
+                self._faults.add(shard)
+            found, state = exam.finish(shards), "asked" if from_the_start else "resumed"
+        answered = _answered(exam, found, state)
+        self.notices += [notice for notice in check(found) if notice.code not in ("invalid-answers", "top5-not-available")]
+        if answered.invalid:
+            message = f"The scores of {answered.invalid} of {found.n} examples are not finite; they are counted wrong."
+            self.notices.append(Notice("invalid-scores", f"{answered.model}@{answered.benchmark}", message))
+        return answered
+
+
+def _answered(exam: Exam, found: Predictions, state: State) -> Answered:
+    made = found.provenance[exam.model.id]
+    return Answered(
+        benchmark=exam.benchmark.name,
+        model=str(exam.model.id),
+        label_space=exam.scoring.name,
+        correct=int(np.count_nonzero(found.correct(1))),
+        n=found.n,
+        unreadable=int(made[UNREADABLE]),
+        invalid=int(made[INVALID_SCORES]),
+        state=state,
+        path=str(exam.path),
+    )
+
+
+class _Faults:
+    """Images of a benchmark that could not be read, each once, whichever models met them."""
+
+    def __init__(self, benchmark: Benchmark, most: float) -> None:
+        self.benchmark, self.most = benchmark, most
+        self.faults: dict[int, Fault] = {}
+        self.notes: dict[str, None] = {}
+
+    def add(self, shard: Shard) -> None:
+        self.faults |= {fault.row: fault for fault in shard.faults}
+        self.notes |= dict.fromkeys(shard.notes)
+        if len(self.faults) > self.most * self.benchmark.n:
+            raise InputError(
+                f"{len(self.faults)} of {self.benchmark.n} images cannot be read, more than --max-errors {self.most:g} allows: "
+                f"{short_list(self._told(), 3)}",
+                where=self.benchmark.name,
+                fix="Mend them, or allow more; what was answered is kept.",
+            )
+
+    def notices(self) -> Iterator[Notice]:
+        if self.faults:
+            count = f"{len(self.faults)} of {self.benchmark.n} images"
+            message = f"{count} cannot be read and count as wrong: {short_list(self._told())}."
+            yield Notice("unreadable-images", self.benchmark.name, message)
+        if self.notes:
+            yield Notice("odd-images", self.benchmark.name, f"Read, though odd ({len(self.notes)}): {short_list(self.notes)}.")
+
+    def _told(self) -> list[str]:
+        return [f"{fault.where} ({fault.reason})" for _, fault in sorted(self.faults.items())]
