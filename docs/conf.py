@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import resit
-from resit.study import groups_result, progress_result
+from resit.study import groups_result, progress_result, retrain_result
 from resit.study import result as records
 
 project = "resit"
@@ -43,11 +43,14 @@ nitpick_ignore_regex = [("py:.*", r"(?!resit\b).*"), ("py:.*", r"resit\..*\.(Flo
 GENERATED = Path(__file__).parent / "reference" / "generated"
 
 
+DATA = [["data"], *(["data", name] for name in ("list", "show", "fetch", "verify"))]
+
+
 def write_cli_reference() -> None:
     """The pages of ``--help``, one a command, as the installed command prints them."""
     environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
     parts = []
-    for words in ([], ["compare"], ["progress"], ["groups"], ["doctor"], ["plan"]):
+    for words in ([], ["compare"], ["evaluate"], ["progress"], ["groups"], ["retrain"], *DATA, ["doctor"], ["plan"]):
         call = [sys.executable, "-m", "resit", *words, "--help"]
         text = subprocess.run(call, capture_output=True, encoding="utf-8", env=environment, check=True).stdout
         body = "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
@@ -57,7 +60,7 @@ def write_cli_reference() -> None:
 
 def write_schema_reference() -> None:
     """The records of a result, one a section, with the type of every field as it stands in JSON."""
-    found = {**vars(records), **vars(progress_result), **vars(groups_result)}
+    found = {**vars(records), **vars(progress_result), **vars(groups_result), **vars(retrain_result)}
     kinds = {name: kind for name, kind in found.items() if dataclasses.is_dataclass(kind) and isinstance(kind, type)}
     parts = []
     for name, kind in sorted(kinds.items(), key=lambda item: item[0] != "Result"):

@@ -18,7 +18,13 @@ ROOMS = (
 # stats takes arrays and knows nothing of what they mean or where they come from.
 ONLY = {"errors": set(), "stats": {"errors"}}
 # The report draws the records of a Result; what it computes it would have to explain.
-REPORT_MAY_IMPORT = {"resit.study.result", "resit.study.progress_result", "resit.study.groups_result", "resit.study.serialize"}
+REPORT_MAY_IMPORT = {
+    "resit.study.result",
+    "resit.study.progress_result",
+    "resit.study.groups_result",
+    "resit.study.serialize",
+    "resit.study.retrain_result",
+}
 STATS_MAY_NOT_IMPORT = {"pathlib", "os", "io", "pyarrow", "csv", "json", "sys", "shutil", "tempfile"}
 HEAVY = ("scipy.stats", "pyarrow", "vl_convert", "jinja2", "pydantic", "typer", "rich", "scipy.special", "numpy")
 LONGEST = 400

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from resit.study.progress import progress as progress
     from resit.study.progress_result import Progress as Progress
     from resit.study.result import Result as Result
+    from resit.study.retrain import retrain_last_layer as retrain_last_layer
+    from resit.study.retrain_result import Retrained as Retrained
 
     __version__: str
 
@@ -61,6 +63,7 @@ _HOME = {
     "Progress": "resit.study.progress_result",
     "ResitError": "resit.errors",
     "Result": "resit.study.result",
+    "Retrained": "resit.study.retrain_result",
     "UsageError": "resit.errors",
     "compare": "resit.study.compare",
     "evaluate": "resit.evaluate.run",
@@ -76,6 +79,7 @@ _HOME = {
     "published": "resit.data",
     "published_names": "resit.data",
     "report": "resit.report",
+    "retrain_last_layer": "resit.study.retrain",
     "save_predictions": "resit.data",
 }
 
@@ -95,6 +99,7 @@ __all__ = [
     "Progress",
     "ResitError",
     "Result",
+    "Retrained",
     "UsageError",
     "__version__",
     "compare",
@@ -111,6 +116,7 @@ __all__ = [
     "published",
     "published_names",
     "report",
+    "retrain_last_layer",
     "save_predictions",
 ]
 

@@ -21,6 +21,7 @@ from resit.cli.groups import groups
 from resit.cli.options import Debug, State
 from resit.cli.plan import plan
 from resit.cli.progress import progress
+from resit.cli.retrain import retrain
 from resit.errors import OutputError, ResitError, UsageError, one_line
 
 INTERNAL, INTERRUPTED, BROKEN_PIPE = 70, 130, 141
@@ -40,6 +41,7 @@ app.command(epilog=EXIT_CODES)(compare)
 app.command(epilog=EXIT_CODES)(evaluate)
 app.command(epilog=EXIT_CODES)(progress)
 app.command(epilog=EXIT_CODES)(groups)
+app.command(epilog=EXIT_CODES)(retrain)
 app.command(epilog=EXIT_CODES)(doctor)
 app.command(epilog=EXIT_CODES)(plan)
 app.add_typer(data, epilog=EXIT_CODES)

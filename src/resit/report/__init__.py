@@ -11,16 +11,17 @@ if TYPE_CHECKING:
     from resit.study.groups_result import Groups
     from resit.study.progress_result import Progress
     from resit.study.result import Result
+    from resit.study.retrain_result import Retrained
 
 __all__ = ["report"]
 
 
-def report(result: Result | Progress | Groups, directory: str | os.PathLike[str]) -> Path:
+def report(result: Result | Progress | Groups | Retrained, directory: str | os.PathLike[str]) -> Path:
     """Write the report of a result.
 
     Parameters
     ----------
-    result : Result, Progress or Groups
+    result : Result, Progress, Groups or Retrained
         What a study returned.
     directory : path
         Where the report goes: a new or empty directory, or an earlier report, which is replaced as a whole or left as it is.
@@ -38,13 +39,17 @@ def report(result: Result | Progress | Groups, directory: str | os.PathLike[str]
     from resit.report.compare import compare_files
     from resit.report.groups import groups_files
     from resit.report.progress import progress_files
+    from resit.report.retrain import retrain_files
     from resit.report.write import write
     from resit.study.groups_result import Groups
     from resit.study.progress_result import Progress
+    from resit.study.retrain_result import Retrained
 
     def files() -> dict[str, bytes]:
         if isinstance(result, Groups):
             drawn = groups_files(result)
+        elif isinstance(result, Retrained):
+            drawn = retrain_files(result)
         else:
             drawn = progress_files(result) if isinstance(result, Progress) else compare_files(result)
         return {"result.json": result.to_json().encode(), **drawn}
