@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
@@ -200,8 +200,11 @@ def test_answers_on_another_benchmark_are_refused(tmp_path: Path):
     written = example()
     save_predictions(written, tmp_path / "one")
     other = replace(written, benchmark=replace(written.benchmark, ids=np.array([f"x{i}" for i in range(6)])))
-    with pytest.raises(OutputError, match=r"holds answers on another benchmark \(exam\)\. Choose another folder"):
+    with pytest.raises(OutputError, match=r"holds answers on other images, .* under this name\. Choose another folder"):
         save_predictions(other, tmp_path / "one")
+    renamed = replace(written, benchmark=replace(other.benchmark, name="later"))
+    with pytest.raises(OutputError, match=r"holds answers on another benchmark \(exam\)\. Choose another folder"):
+        save_predictions(renamed, tmp_path / "one")
     save_predictions(other.select([ModelId("a")]), tmp_path / "two")
     (tmp_path / "two" / "a.parquet").rename(tmp_path / "one" / "strange.parquet")
     with pytest.raises(InputError, match=r"strange\.parquet: answers on other examples"):
@@ -224,8 +227,8 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
     folder = save_predictions(written, tmp_path)
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
 
-    def full(table: Any, path: Path, **_: Any) -> None:
-        Path(path).write_bytes(b"half")
+    def full(table: Any, file: IO[bytes], **_: Any) -> None:
+        file.write(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pq, "write_table", full)

@@ -38,7 +38,7 @@ def test_subset_without_a_convention_is_the_classes_with_examples():
     present = sorted(set(exam.labels.ravel().tolist()))
     scoring = scoring_of(exam, "subset")
     assert scoring.classes.tolist() == present
-    assert scoring.name == f"{len(present)} present of 7 listed classes"
+    assert scoring.name.endswith(f"({len(present)} of 7 listed classes)")
 
 
 def test_a_subset_needs_a_class_list():

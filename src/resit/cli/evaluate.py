@@ -140,7 +140,7 @@ def _parts(values: list[str]) -> list[str]:
 
 def _split(value: str) -> list[str]:
     name, equals, path = value.partition("=")
-    if Path(value).exists() or (equals and "," not in name and Path(path).exists()):
+    if _exists(value) or (equals and "," not in name and _exists(path)):
         return [value]
     parts: list[str] = []
     for part in value.split(","):
@@ -149,3 +149,10 @@ def _split(value: str) -> list[str]:
         else:
             parts.append(part.strip())
     return [part for part in parts if part]
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # such as a list that is longer than a file's name may be
+        return False

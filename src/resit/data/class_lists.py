@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+from collections.abc import Collection
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 from resit.data.benchmark import ClassInfo
 from resit.data.classes import ClassMap, read_class_list
 from resit.data.guard import reading
+from resit.data.label_spaces import IMAGENET_1K, label_space_of
 from resit.errors import UsageError
 
 CLASS_LISTS = ("cifar-10", "imagenet-1k")
@@ -57,6 +60,27 @@ def class_list(name: str) -> tuple[ClassInfo, ...]:
 def objectnet_classes() -> dict[str, tuple[str, ...]]:
     """Accepted wnids of each of ObjectNet's 113 objects that are in ImageNet, by the name of the object's folder."""
     return {row["folder"]: tuple(row["wnids"].split()) for row in _rows("objectnet")}
+
+
+def part_of(space: str, ids: Collection[str]) -> str:
+    """Label space of answers that are taken from some of the classes of a space.
+
+    It tells which classes these are: by the name of a subset that ships with resit, else by a digest, so that two sets of as
+    many classes are not taken for the same.
+
+    Parameters
+    ----------
+    space : str
+        Label space of all classes.
+    ids : collection of str
+        The classes that answers are taken from.
+    """
+    if space == IMAGENET_1K:
+        known = (name for name in SUBSETS if {info.id for info in class_list(name)} == set(ids))
+        if name := next(known, None):
+            return label_space_of(name)
+    digest = hashlib.sha256("\0".join(sorted(ids)).encode()).hexdigest()[:6]
+    return f"subset {digest} ({len(ids)} of {space})"
 
 
 @cache

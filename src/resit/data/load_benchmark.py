@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from resit.data.benchmark import Benchmark, ClassInfo
 from resit.data.card import Card
-from resit.data.class_lists import class_list, resolve_classes
+from resit.data.class_lists import class_list, part_of, resolve_classes
 from resit.data.classes import ClassMap
 from resit.data.expect import check_expected
 from resit.data.guard import reading
@@ -114,7 +114,9 @@ def load_benchmark(
         benchmark = relabel(benchmark, card.relabel, file, class_map)
     chosen = subset if subset is not None else card.subset
     if chosen is not None:
-        benchmark = replace(benchmark, subset=_subset(chosen, benchmark))
+        indices = _subset(chosen, benchmark)
+        space = part_of(benchmark.label_space, [benchmark.class_id(int(index)) for index in indices])
+        benchmark = replace(benchmark, subset=indices, label_space=space)
     if found.card is None:
         return replace(benchmark, notices=(*benchmark.notices, *_known_by_name(found)))
     if card.label_space != UNNAMED and _same_classes(class_map, card, classes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,16 @@ import numpy.typing as npt
 from resit.data.answer_table import CONTENT, MODEL, PROVENANCE, VARIANT
 from resit.data.benchmark import Benchmark
 from resit.data.filenames import file_name
-from resit.data.guard import refuse_odd_name
+from resit.data.guard import reading, refuse_odd_name
 from resit.data.labels import MANIFEST
 from resit.data.predictions import Predictions
-from resit.data.tables import read_table
+from resit.data.tables import parquet_schema, read_table
 from resit.errors import OutputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+ERROR = "error"
 
 
 def save_predictions(predictions: Predictions, folder: str | Path, *, errors: Mapping[int, str] | None = None) -> Path:
@@ -78,11 +81,15 @@ def refuse_other_benchmark(folder: Path, benchmark: Benchmark) -> None:
     if not labels.exists():
         return
     stored = read_table(labels).document(MANIFEST)
+    name = stored.get("name", "unknown")
     told_apart = benchmark.ids is not None or benchmark.images_fingerprint
     others = not told_apart and stored.get("labels", "") not in ("", benchmark.labels_fingerprint)
     if others or stored.get("content") != benchmark.content_fingerprint:
+        other = (
+            "other images, or in another order, under this name" if name == benchmark.name else f"another benchmark ({name})"
+        )
         raise OutputError(
-            f"holds answers on another benchmark ({stored.get('name', 'unknown')})",
+            f"holds answers on {other}",
             where=folder,
             fix="Choose another folder; each benchmark needs one of its own.",
         )
@@ -92,6 +99,54 @@ def refuse_other_benchmark(folder: Path, benchmark: Benchmark) -> None:
             where=folder,
             fix="They are not comparable: choose another folder.",
         )
+    if [key for key, _ in stored.get("classes", ())] != [info.id for info in benchmark.classes]:
+        raise OutputError(
+            "holds answers that number the classes in another way",
+            where=folder,
+            fix="Give the class list that it was made with, or choose another folder.",
+        )
+
+
+def renew_labels(folder: Path, benchmark: Benchmark) -> bool:
+    """Put the benchmark's labels and groups in the place of those that lie beside stored answers, where they differ.
+
+    Returns
+    -------
+    bool
+        Whether others were replaced.
+
+    Raises
+    ------
+    OutputError
+        If the answers are on another benchmark, or the labels cannot be written.
+    """
+    import pyarrow.parquet as pq
+
+    path = folder / "labels.parquet"
+    refuse_other_benchmark(folder, benchmark)
+    if not path.exists():
+        return False
+    with reading(path):
+        stored = pq.read_table(path)
+    now = _labels(benchmark)
+    if stored.equals(now) and stored.schema.metadata == now.schema.metadata:
+        return False
+    _write(path, now)
+    return True
+
+
+def stored_errors(path: Path) -> dict[int, str]:
+    """What went wrong with examples of a file of answers, by row, as :func:`save_predictions` was told.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    if ERROR not in parquet_schema(path)[0]:
+        return {}
+    texts = read_table(path, [ERROR]).column(ERROR).to_pylist()
+    return {row: text for row, text in enumerate(texts) if text}
 
 
 def _answers(predictions: Predictions, row: int, errors: Mapping[int, str]) -> pa.Table:
@@ -104,7 +159,7 @@ def _answers(predictions: Predictions, row: int, errors: Mapping[int, str]) -> p
         answers = predictions.answers[row, :, rank]
         columns[f"top{rank + 1}"] = pa.array(answers.astype(dtype), mask=answers < 0)
     if errors:
-        columns["error"] = pa.array([errors.get(example) for example in range(benchmark.n)], pa.string())
+        columns[ERROR] = pa.array([errors.get(example) for example in range(benchmark.n)], pa.string())
     metadata = {
         MODEL: model.model,
         VARIANT: model.variant,
@@ -152,12 +207,16 @@ def _write(path: Path, table: pa.Table) -> None:
 
     half = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
     try:
-        pq.write_table(table, half, compression="zstd")
+        with half.open("wb") as file:
+            pq.write_table(table, file, compression="zstd")
+            file.flush()
+            os.fsync(file.fileno())
         half.replace(path)
     except OSError as error:
         raise _not_written(path, error) from error
     finally:
-        half.unlink(missing_ok=True)
+        with suppress(OSError):
+            half.unlink(missing_ok=True)
 
 
 def _not_written(path: Path, error: OSError) -> OutputError:

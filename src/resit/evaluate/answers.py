@@ -86,9 +86,9 @@ class Asker:
             start += len(part)
         return found
 
-    def _scores(self, batch: Batch) -> Any:
+    def _scores(self, batch: Batch) -> npt.NDArray[Any]:
         try:
-            return self.model.scores(batch)
+            return np.asarray(self.model.scores(batch))
         except ResitError:
             raise
         except Exception as error:
@@ -98,8 +98,7 @@ class Asker:
                 fix="Does its transform give what it takes? What was answered is kept.",
             ) from error
 
-    def _counted(self, given: Any, examples: int) -> Scores:
-        scores: npt.NDArray[Any] = np.asarray(given)
+    def _counted(self, scores: npt.NDArray[Any], examples: int) -> Scores:
         expected = (examples, len(self.model.label_space.classes))
         if scores.shape != expected or scores.dtype.kind not in "fiu":
             raise InputError(

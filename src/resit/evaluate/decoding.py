@@ -7,14 +7,18 @@ from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from resit.data.decode import decode
 from resit.data.images import Images
-from resit.errors import InputError, one_line
+from resit.errors import InputError, ResitError, one_line
 from resit.evaluate.settings import Orientation
 from resit.models.protocol import Batch, Transform
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,9 @@ class Fault:
     row: int
     where: str
     reason: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,7 @@ def prepared(
     Raises
     ------
     InputError
-        If a transform gives arrays of different shapes.
+        If a transform fails, or gives arrays of different shapes.
     """
     pool = ThreadPoolExecutor(threads, thread_name_prefix="resit-decode")
     left = iter(batches)
@@ -109,15 +116,37 @@ def _prepare(images: Images, rows: range, transforms: Sequence[Transform], orien
     for row in rows:
         try:
             image = decode(images[row], orientation=orientation)
-            ready = [transform(image.image) for transform in transforms]
         except (OSError, ValueError, MemoryError, InputError) as error:
             faults.append(Fault(row, images.where(row), _reason(error)))
             continue
+        ready = [_transformed(transform, image.image, images.where(row)) for transform in transforms]
         notes += [f"{images.where(row)}: {note}" for note in image.notes]
         for place, (transform, one) in enumerate(zip(transforms, ready, strict=True)):
             inputs[place] = _put(inputs[place], one, len(good), len(rows), transform)
         good.append(row)
     return Prepared(rows, good, [batch[: len(good)] for batch in inputs if batch is not None], faults, notes)
+
+
+def is_readable(images: Images, row: int) -> bool:
+    """Whether an image can be read and decoded."""
+    try:
+        decode(images[row])
+    except (OSError, ValueError, MemoryError, InputError):
+        return False
+    return True
+
+
+def _transformed(transform: Transform, image: Image, where: str) -> Batch:
+    try:
+        return np.asarray(transform(image))
+    except ResitError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the transform {transform.fingerprint} failed on an image that was read: {type(error).__name__}: {error}",
+            where=where,
+            fix="It must take 8-bit RGB images of all sizes. What was answered is kept.",
+        ) from error
 
 
 def _put(batch: Batch | None, one: Batch, place: int, size: int, transform: Transform) -> Batch:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from resit.data.answer_table import CONTENT, PROVENANCE
 from resit.data.benchmark import Benchmark
 from resit.data.decode import fingerprint as decoding_fingerprint
 from resit.data.filenames import file_name
+from resit.data.guard import refuse_odd_name
 from resit.data.predictions import Predictions
 from resit.data.store import save_predictions
 from resit.data.tables import parquet_schema
@@ -26,7 +28,7 @@ from resit.evaluate.spaces import Columns, Scoring, columns_of, scored_as
 from resit.models.library import VERSION
 from resit.models.protocol import Model
 
-SPACE, TRANSFORM = "label_space", "transform_fingerprint"
+SPACE, TRANSFORM, DEPTH = "label_space", "transform_fingerprint", "top"
 UNREADABLE, INVALID_SCORES = "unreadable", "invalid"
 
 
@@ -74,6 +76,7 @@ class Exam:
             self.benchmark.content_fingerprint,
             self.k,
             self.scoring.classes.tolist(),
+            [info.id for info in self.benchmark.classes],
             *self.model.id,
             *sorted(self.made.items()),
         ]
@@ -89,9 +92,9 @@ class Exam:
         """File of the model's answers."""
         return self.folder / file_name(self.model.id, ".parquet")
 
-    def left(self) -> list[int]:
-        """Numbers of the shards that are still to be asked."""
-        finished = self.store.finished([len(rows) for rows in self.shards], self.k)
+    def left(self, is_readable: Callable[[int], bool]) -> list[int]:
+        """Numbers of the shards that are still to be asked; also those with errors of images that can be read by now."""
+        finished = self.store.finished([len(rows) for rows in self.shards], self.k, is_readable)
         return [number for number in range(len(self.shards)) if number not in finished]
 
     def is_stored(self, *, overwrite: bool) -> bool:
@@ -104,10 +107,13 @@ class Exam:
         """
         if not self.path.exists():
             return False
-        metadata = parquet_schema(self.path)[1]
+        columns, metadata = parquet_schema(self.path)
         stored = json.loads(metadata.get(PROVENANCE, "{}"))
         now = {**self.made, "content": self.benchmark.content_fingerprint}
         then = {**stored, "content": metadata.get(CONTENT, "")}
+        depth = sum(bool(re.fullmatch(r"top\d+", column)) for column in columns)
+        if depth < self.k:
+            now[DEPTH], then[DEPTH] = str(self.k), str(depth)
         changed = [key for key in now if not key.endswith(VERSION) and then.get(key) != now[key]]
         if not changed or overwrite:
             return not changed
@@ -125,7 +131,7 @@ class Exam:
     def finish(self, shards: Sequence[Shard]) -> Predictions:
         """Put the shards together, store the model's answers, and forget the shards."""
         answers = np.concatenate([shard.answers for shard in shards])
-        errors = {fault.row: f"{fault.where}: {fault.reason}" for shard in shards for fault in shard.faults}
+        errors = {fault.row: str(fault) for shard in shards for fault in shard.faults}
         invalid = int(np.count_nonzero(answers[:, 0] < 0)) - len(errors)
         made = {**self.made, UNREADABLE: str(len(errors)), INVALID_SCORES: str(invalid)}
         found = Predictions(self.benchmark, (self.model.id,), answers[None], provenance={self.model.id: made})
@@ -142,10 +148,11 @@ def exam_of(
     Raises
     ------
     InputError
-        If the model does not score the classes that are asked for.
+        If the model does not score the classes that are asked for, or its name cannot be stored.
     """
+    refuse_odd_name(model.id)
     made = {
-        **model.provenance,
+        **{str(key): str(value) for key, value in model.provenance.items()},
         TRANSFORM: f"{model.transform.fingerprint}; {decoding_fingerprint(settings.orientation)}",
         SPACE: scoring.name,
         f"resit{VERSION}": resit.__version__,

@@ -9,8 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from resit.data.benchmark import Benchmark
-from resit.data.load_benchmark import load_benchmark
+from resit.data.load_benchmark import find, load_benchmark
 from resit.data.paths import short_list
 from resit.errors import InputError, OutputError, UsageError
 from resit.evaluate.exam import exam_of, folder_name
@@ -107,12 +109,18 @@ def evaluate(
         label_space, top, orientation, batch_size, workers, max_errors, overwrite, models_at_once, options
     )
     tell = progress or (lambda _: None)
+    for what, given in (("models", models), ("on", on)):
+        if isinstance(given, (str, Path)):
+            raise UsageError(f"one word where a list is needed: {str(given)!r}", where=what, fix="Put it in brackets.")
     if not models or not on:
         raise UsageError("nothing to ask" if models else "nobody to ask", where="on" if models else "models", fix="Name one.")
     target = _writable(Path(output))
     benchmarks = [_benchmark(source, classes, tell) for source in on]
     folders = [folder_name(benchmark) for benchmark in benchmarks]
     _refuse_twice([name.lower() for name in folders], "benchmarks", "Give one of them another name: NAME=PATH.")
+    _refuse_twice([source for source in models if isinstance(source, str)], "models", "Leave one out.")
+    for name in folders:
+        _writable(target / name)
     scorings = [scoring_of(benchmark, label_space) for benchmark in benchmarks]
     answered: list[list[Answered]] = [[] for _ in benchmarks]
     notices = [notice for benchmark in benchmarks for notice in benchmark.notices]
@@ -136,18 +144,45 @@ def evaluate(
 
 def _benchmark(source: str | Path | Benchmark, classes: str | Path | None, tell: Tell) -> Benchmark:
     tell(f"Reading {source.name if isinstance(source, Benchmark) else source}")
-    benchmark = load_benchmark(source, classes=None if isinstance(source, Benchmark) else classes)
+    benchmark = source if isinstance(source, Benchmark) else load_benchmark(source, classes=_classes_for(source, classes))
     if benchmark.images is None:
         fix = "Give its images: a path, a known name, or load_benchmark(…)."
         raise UsageError("a benchmark without images cannot be asked", where=benchmark.name, fix=fix)
     if benchmark.n == 0:
         raise InputError("a benchmark without examples", where=benchmark.name, fix="Check the path and its layout.")
+    _refuse_unfit(benchmark)
     return benchmark
 
 
+def _classes_for(source: str | Path, classes: str | Path | None) -> str | Path | None:
+    """The class list that was given, but for a known benchmark that has its own."""
+    card = find(source).card if classes is not None else None
+    return None if card is not None and card.classes else classes
+
+
+def _refuse_unfit(benchmark: Benchmark) -> None:
+    """Refuse, before hours of work, what could not be read back: it was made in Python, and no reader has checked it."""
+    labels, ids = benchmark.labels, benchmark.ids
+    if ids is not None and len(set(ids.tolist())) < benchmark.n:
+        raise InputError("ids that are there twice", where=benchmark.name, fix="Each example needs an id of its own.")
+    if labels.max() >= benchmark.n_classes or labels.min() < -1:
+        what = f"labels from {labels.min()} to {labels.max()} for {benchmark.n_classes} classes"
+        raise InputError(what, where=benchmark.name, fix="Labels are indices of classes, from 0; -1 only fills up.")
+    accepted = (labels >= 0).sum(axis=1)
+    if accepted.max() < 2 and not accepted.all():
+        what = f"{np.count_nonzero(accepted == 0)} examples without a label"
+        raise InputError(what, where=benchmark.name, fix="Leave them out.")
+
+
 def _loaded(source: str | Model, options: ModelOptions, tell: Tell) -> Model:
-    if not isinstance(source, str):
+    if isinstance(source, Model):
         return source
+    if not isinstance(source, str):
+        raise UsageError(
+            f"{type(source).__name__} is no model",
+            where="models",
+            fix="Give its name, such as timm:resnet50, or an object with id, label_space, transform, provenance and scores.",
+        )
     tell(f"Loading {source}")
     return load_model(source, options)
 
@@ -161,7 +196,7 @@ def _writable(folder: Path) -> Path:
         raise OutputError(
             f"cannot be written: {error.strerror or error}",
             where=folder,
-            fix="Choose another folder, or check its permissions.",
+            fix="Choose another folder or, of a benchmark, another name (NAME=PATH), or check its permissions.",
         ) from error
     return folder
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from resit.data.filenames import file_name
+from resit.data.guard import UNREADABLE
 from resit.data.models import ModelId
 from resit.errors import OutputError
 from resit.evaluate.answers import Top
@@ -59,8 +59,8 @@ class ShardStore:
         self._all = folder / FOLDER / file_name(model, "")
         self.folder = self._all / made
 
-    def finished(self, sizes: Sequence[int], k: int) -> set[int]:
-        """Numbers of the shards that are complete.
+    def finished(self, sizes: Sequence[int], k: int, is_readable: Callable[[int], bool]) -> set[int]:
+        """Numbers of the shards that are complete: none of the images that could not be read can be read by now.
 
         Parameters
         ----------
@@ -68,9 +68,15 @@ class ShardStore:
             Number of examples in each shard.
         k : int
             Number of answers to each.
+        is_readable : callable
+            Whether an image, by its row, can be read.
         """
         return {
-            number for number, size in enumerate(sizes) if (shard := self._load(number)) and shard.answers.shape == (size, k)
+            number
+            for number, size in enumerate(sizes)
+            if (shard := self._load(number))
+            and shard.answers.shape == (size, k)
+            and not any(is_readable(fault.row) for fault in shard.faults)
         }
 
     def commit(self, shard: Shard) -> None:
@@ -142,5 +148,5 @@ class ShardStore:
                     tuple(Fault(row, where, reason) for row, (where, reason) in faults),
                     tuple(stored["notes"].tolist()),
                 )
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        except (OSError, *UNREADABLE):
             return None

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resit.data.benchmark import Benchmark, ClassInfo
+from resit.data.class_lists import part_of
 from resit.data.classes import ClassMap
 from resit.data.paths import short_list
 from resit.errors import InputError, UsageError
@@ -51,12 +52,14 @@ def scoring_of(benchmark: Benchmark, choice: LabelSpaceChoice) -> Scoring:
         If a class list is needed and there is none.
     """
     everything = np.arange(benchmark.n_classes, dtype=np.int32)
+    whole = ClassMap(list(benchmark.classes)).label_space(0, benchmark.n_classes)
     if choice == "full" or (choice == "auto" and benchmark.subset is None):
-        whole = ClassMap(list(benchmark.classes)).label_space(0, benchmark.n_classes)
         named = benchmark.subset is None and benchmark.label_space != "unnamed"
         return Scoring(benchmark.label_space if named else whole, everything)
     if benchmark.subset is not None:
-        return Scoring(benchmark.label_space, np.sort(benchmark.subset).astype(np.int32))
+        chosen = np.sort(benchmark.subset).astype(np.int32)
+        named = benchmark.label_space not in ("unnamed", whole)
+        return Scoring(benchmark.label_space if named else _part(benchmark, chosen), chosen)
     if not benchmark.classes:
         raise UsageError(
             "a subset of classes without a class list", where=benchmark.name, fix="Give the class list: --classes imagenet-1k."
@@ -64,7 +67,11 @@ def scoring_of(benchmark: Benchmark, choice: LabelSpaceChoice) -> Scoring:
     present = np.unique(benchmark.labels[benchmark.labels >= 0]).astype(np.int32)
     if len(present) == len(everything):
         return Scoring(benchmark.label_space, everything)
-    return Scoring(f"{len(present)} present of {benchmark.label_space}", present)
+    return Scoring(_part(benchmark, present), present)
+
+
+def _part(benchmark: Benchmark, classes: npt.NDArray[np.int32]) -> str:
+    return part_of(benchmark.label_space, [benchmark.class_id(int(index)) for index in classes])
 
 
 def scored_as(benchmark: Benchmark, scoring: Scoring) -> Benchmark:
@@ -89,6 +96,10 @@ def columns_of(space: LabelSpace, benchmark: Benchmark, scoring: Scoring, model:
         return _by_position(space, benchmark, scoring, where)
     asked = [_class(benchmark, int(index)) for index in scoring.classes]
     ids = {info.id: column for column, info in enumerate(space.classes)}
+    if len(ids) < len(space.classes):
+        twice = [key for key, count in Counter(info.id for info in space.classes).items() if count > 1]
+        what = f"the model has {short_list(twice, 3)} twice among its classes"
+        raise InputError(what, where=where, fix="Each column of its scores needs an id of its own.")
     found = [ids.get(info.id) for info in asked]
     if all(column is None for column in found):
         names, wanted = _unique_names(space.classes), _unique_names([_class(benchmark, i) for i in range(benchmark.n_classes)])
