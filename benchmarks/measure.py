@@ -5,18 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+# A process begins with the peak of the one that starts it, so a small one stands between.
+BETWEEN = """
+import resource, subprocess, sys, time
+start = time.perf_counter()
+status = subprocess.call([sys.executable, *sys.argv[1:]], stdout=subprocess.DEVNULL)
+print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)
+"""
 
 
 def whole_process(*words: str) -> tuple[float, float]:
     """Wall seconds and peak memory in GB of one fresh Python process with these arguments."""
-    start = time.perf_counter()
-    process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
+    found = subprocess.run([sys.executable, "-c", BETWEEN, *words], stdout=subprocess.PIPE, text=True, check=False)
+    if found.returncode:
         sys.exit(f"python {' '.join(words)} failed")
-    return time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e9
+    seconds, peak = found.stdout.split()
+    return float(seconds), int(peak) * 1024 / 1e9
 
 
 def shared_data() -> Path | None:
