@@ -57,7 +57,7 @@ def test_names_without_a_class_list_are_their_own_ids(tmp_path: Path):
 
 
 def test_names_where_labels_are_ids_need_a_class_list(tmp_path: Path):
-    with pytest.raises(InputError, match=r"class names such as 'dog', while the labels are class ids.*classes="):
+    with pytest.raises(InputError, match=r"class names such as 'dog', while the labels are class ids.*--classes"):
         load_predictions(write_folder(tmp_path, {"model": ["dog", "cat"]}, labels=[0, 1]))
 
 

@@ -89,3 +89,10 @@ def test_case_33_ids_and_the_user_may_not_contradict_each_other():
 def test_case_33_a_part_of_a_known_set_is_not_that_set():
     (found,) = compare(predictions("cifar10.1-v4", OLD), predictions("cifar10.1-v6", OLD, seed=1)).overlaps
     assert found.shared is None
+
+
+def test_case_33_files_that_are_only_numbered_are_no_identity():
+    numbered = np.array([f"dog/{i}.jpg" for i in range(400)])
+    named = np.array([f"dog/rex-{i}.jpg" for i in range(400)])
+    found = [compare(predictions("a", OLD, ids=ids), predictions("b", OLD, ids=ids)).overlaps[0] for ids in (numbered, named)]
+    assert [one.shared for one in found] == [None, 400]

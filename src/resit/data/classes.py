@@ -65,7 +65,7 @@ class ClassMap:
             raise InputError(
                 "class ids, while the labels are class names",
                 where=where,
-                fix="Give the class list that says which id is which class: classes=… (a CSV with label and wnid or name).",
+                fix="Give the class list that says which id is which class: --classes FILE (CSV of label and wnid or name).",
             )
         low, high = (int(ids.min()), int(ids.max())) if ids.size else (0, 0)
         if low < -1:
@@ -85,7 +85,7 @@ class ClassMap:
             raise InputError(
                 f"class names such as {_first_name(names)!r}, while the labels are class ids",
                 where=where,
-                fix="Give the class list that says which name is which id: classes=… (a CSV with label and wnid or name).",
+                fix="Give the class list that says which name is which id: --classes FILE (CSV of label and wnid or name).",
             )
         distinct, inverse = np.unique(names, return_inverse=True)
         written = [name for name in distinct.tolist() if name]

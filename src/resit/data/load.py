@@ -9,7 +9,7 @@ from resit.data.accuracies import Accuracies
 from resit.data.accuracy_columns import accuracy_columns, rows_are_models
 from resit.data.accuracy_table import accuracies_of_table
 from resit.data.assemble import assemble
-from resit.data.classes import read_class_list
+from resit.data.class_lists import resolve_classes
 from resit.data.columns import answer_columns, find_column
 from resit.data.guard import reading
 from resit.data.label_spaces import label_space_of
@@ -39,8 +39,9 @@ def load_predictions(
     labels : path, array or list, optional
         Accepted labels; ``FILE::COLUMN`` says which column of a table. Its other columns are group columns.
         Default: the labels found beside the answers, or in the same table.
-    classes : path, optional
-        Class list (columns label, wnid, name). Default: ``classes.csv`` in or beside the folder.
+    classes : path or str, optional
+        Class list (columns label, wnid, name), or the name of one that ships with resit, such as ``imagenet-1k``.
+        Default: ``classes.csv`` in or beside the folder.
     name : str, optional
         Name of the test set. Default: the folder's or file's name.
     models : sequence of str, optional
@@ -67,7 +68,7 @@ def load_predictions(
         sheet = sheet if place.suffix.lower() == ".npz" and sheet else source.labels or sheet
     stored = sheet.manifest if sheet else {}
     class_list = classes or (None if stored else find_classes(place))
-    class_map = None if class_list is None else read_class_list(Path(class_list))
+    class_map = resolve_classes(class_list)
     known_name = name or test_set or stored.get("name") or default_name(place)
     return assemble(source, sheet, class_map, known_name, place, relabelled=labels is not None)
 

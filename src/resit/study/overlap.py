@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,6 +18,7 @@ from resit.study.setview import SetView
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[str, str]
+NUMBERED_FILE = re.compile(r"(^|/)\d+\.[A-Za-z]+$", re.ASCII)
 UNKNOWN = "whether the sets share examples is not known; tell it with --overlap FIRST,SECOND=COUNT"
 
 # Fingerprints of the labels of released sets, so that they are known under any name.
@@ -102,12 +104,12 @@ def find_shared(a: SetView, b: SetView, told: Mapping[Pair, int]) -> Shared:
 
 
 def real_ids(view: SetView) -> npt.NDArray[np.str_] | None:
-    """Ids of a set's examples, unless they only number its rows: positions are no identity."""
+    """Ids of a set's examples, unless they only number its rows or its files (``dog/35.jpg``): positions are no identity."""
     ids = view.predictions.benchmark.ids if view.predictions else None
     if ids is None or not len(ids):
         return None
     numbered = any(np.array_equal(ids, np.arange(start, start + len(ids)).astype(str)) for start in (0, 1))
-    return None if numbered else ids
+    return None if numbered or all(map(NUMBERED_FILE.search, ids.tolist())) else ids
 
 
 def shared_with_original(original: SetView, new: SetView) -> Notice | None:

@@ -254,7 +254,11 @@ def _check_columns(sets: Sequence[Benchmark], columns: Columns) -> None:
             if name not in one.groups:
                 known = ", ".join(filter(None, one.groups)) or "none"
                 where = "--by" if name == columns.by else "--cluster"
-                raise UsageError(f"{one.name} has no group column {name!r}", where=where, fix=f"Its group columns: {known}")
+                raise UsageError(
+                    f"{one.name} has no group column {name!r}",
+                    where=where,
+                    fix=f"Its group columns: {known}. A table with a column of images, a label and group columns gives some",
+                )
 
 
 def _elsewhere(columns: Columns, other: Benchmark) -> Columns:

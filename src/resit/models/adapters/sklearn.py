@@ -34,7 +34,8 @@ class SklearnModel:
     name : str
         Its name.
     estimator : object
-        A fitted classifier, or a pipeline that ends in one. It is given rows: the flattened inputs, or features.
+        A fitted classifier, or a pipeline that ends in one. It is given rows: features, or
+        prepared inputs, flattened. `Preprocess` puts channels first, so fit on pixels in the order (3, height, width).
     classes : str, path, sequence or LabelSpace, optional
         What the estimator's own ``classes_`` mean: where they are whole numbers, places in this list; where they are text, ids
         in it. Default: their text is their id. A class that the estimator has not met has no score.
