@@ -65,11 +65,7 @@ def values_of(benchmark: Benchmark, column: str, where: str) -> npt.NDArray[np.s
     if column in benchmark.groups:
         return benchmark.groups[column]
     known = [name for name in benchmark.groups if name]
-    fix = (
-        f"It has {', '.join(known)}"
-        if known
-        else "Give labels with more columns: --labels FILE with id, label and groups"
-    )
+    fix = f"It has {', '.join(known)}" if known else "Give labels with more columns: --labels FILE with id, label and groups"
     raise UsageError(f"{benchmark.name} has no group column {column!r}", where=where, fix=fix)
 
 

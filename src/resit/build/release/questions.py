@@ -1,0 +1,70 @@
+"""The questions of a datasheet, by section: a key for each, and the question in short."""
+
+from __future__ import annotations
+
+SECTIONS: dict[str, dict[str, str]] = {
+    "Motivation": {
+        "purpose": "For what purpose was the data set created?",
+        "creators": "Who created it, and on behalf of whom?",
+        "funding": "Who funded it?",
+    },
+    "Composition": {
+        "instances": "What do the instances represent?",
+        "count": "How many instances are there in total, of each type?",
+        "sample": "Does it contain all possible instances, or is it a sample of a larger set?",
+        "content": "What data does each instance consist of?",
+        "label": "Is there a label or target with each instance?",
+        "missing": "Is any information missing from individual instances?",
+        "relationships": "Are relationships between instances made explicit?",
+        "splits": "Are there recommended splits?",
+        "errors": "Are there errors, sources of noise, or redundancies?",
+        "self-contained": "Is it self-contained, or does it rely on external resources?",
+        "confidential": "Does it contain data that might be considered confidential?",
+        "offensive": "Does it contain data that might be offensive, insulting or threatening, or cause anxiety?",
+        "subpopulations": "Does it identify subpopulations, such as by age or gender?",
+        "identifiable": "Is it possible to identify individuals from it?",
+        "sensitive": "Does it contain data that might be considered sensitive?",
+    },
+    "Collection process": {
+        "acquired": "How was the data of each instance acquired?",
+        "mechanisms": "What mechanisms were used to collect it, and how were they validated?",
+        "sampling": "If it is a sample of a larger set, what was the sampling strategy?",
+        "collectors": "Who was involved in the collection, and how were they paid?",
+        "timeframe": "Over what time was it collected?",
+        "ethics": "Were there ethical reviews?",
+        "from-individuals": "Was it collected from the individuals in question, or through third parties?",
+        "notified": "Were the individuals in question notified?",
+        "consent": "Did they consent to the collection and use of their data?",
+        "revoke": "Can they revoke their consent?",
+        "impact": "Was the potential impact on data subjects analysed?",
+    },
+    "Preprocessing, cleaning and labelling": {
+        "preprocessing": "Was any preprocessing, cleaning or labelling done?",
+        "raw": "Was the raw data saved too?",
+        "software": "Is the software that did it available?",
+    },
+    "Uses": {
+        "used": "Has it been used already?",
+        "repository": "Is there a list of papers or systems that use it?",
+        "other-uses": "What other tasks could it be used for?",
+        "risks": "Is there anything in how it was made that might impact future uses?",
+        "not-for": "Are there tasks for which it should not be used?",
+    },
+    "Distribution": {
+        "third-parties": "Will it be distributed to third parties?",
+        "how": "How will it be distributed?",
+        "when": "When will it be distributed?",
+        "licence": "Under what licence or terms of use?",
+        "ip": "Have third parties imposed restrictions on the data?",
+        "export": "Do export controls or other regulation apply?",
+    },
+    "Maintenance": {
+        "maintainer": "Who supports, hosts and maintains it?",
+        "contact": "How can the maintainer be contacted?",
+        "erratum": "Is there an erratum?",
+        "updates": "Will it be updated?",
+        "retention": "Are there limits on the retention of data of the people in question?",
+        "old-versions": "Will older versions be supported?",
+        "contribute": "Can others extend or contribute to it?",
+    },
+}

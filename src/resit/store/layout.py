@@ -1,0 +1,135 @@
+"""The tables of the database. Names stand once, in tables of their own; rows refer to them by number.
+
+A change here needs a new file in `migrations/versions`, and `migrate.HEAD`; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, SmallInteger, Table, Text
+from sqlalchemy.dialects.postgresql import TEXT
+
+metadata = MetaData()
+# Both databases compare text by its bytes.
+TEXT_BY_BYTES = Text().with_variant(TEXT(collation="C"), "postgresql")
+
+
+def _names(name: str, *more: Column[int]) -> Table:
+    number = Column("id", Integer, primary_key=True, autoincrement=False)
+    return Table(name, metadata, number, Column("name", TEXT_BY_BYTES, nullable=False, unique=True), *more)
+
+
+def _to(name: str, table: str, *, key: bool = False) -> Column[int]:
+    return Column(name, Integer, ForeignKey(f"{table}.id"), nullable=False, primary_key=key, autoincrement=False)
+
+
+def _number(name: str, *, key: bool = False, nullable: bool = False) -> Column[int]:
+    return Column(name, Integer, nullable=nullable, primary_key=key, autoincrement=False)
+
+
+def _text(name: str) -> Column[str]:
+    return Column(name, TEXT_BY_BYTES, nullable=False)
+
+
+IMAGE_NAME = _names("image_name")
+CLASS_NAME = _names("class_name")
+PERSON_NAME = _names("person_name")
+TASK_NAME = _names("task_name")
+WORD = _names("word")  # roles, metrics, reference sets, fates, reasons
+ASSIGNMENT = _names("assignment", _to("person_id", "person_name"))
+
+IMAGE = Table(
+    "image",
+    metadata,
+    _to("image_id", "image_name", key=True),
+    _to("class_id", "class_name", key=True),
+    _to("role_id", "word", key=True),
+    *(_text(name) for name in ("path", "source", "url", "licence", "author", "attributes")),
+    sqlite_with_rowid=False,
+)
+TASK = Table(
+    "task",
+    metadata,
+    _to("task_id", "task_name", key=True),
+    _number("position", key=True),
+    _to("image_id", "image_name"),
+    _to("class_id", "class_name"),
+    _to("role_id", "word"),
+    sqlite_with_rowid=False,
+)
+# Of votes and pairs there are millions. Their numbers are looked up in the transaction that writes them, and names are never
+# removed: that the database checks each again would take up to four times as long.
+VOTE = Table(
+    "vote",
+    metadata,
+    _number("assignment_id", key=True),
+    _number("class_id", key=True),
+    _number("image_id", key=True),
+    _number("role_id"),
+    Column("selected", SmallInteger, nullable=False),
+    _text("time"),
+    sqlite_with_rowid=False,
+)
+STATUS = Table(
+    "assignment_status",
+    metadata,
+    _number("id", key=True),
+    _to("assignment_id", "assignment"),
+    *(_text(name) for name in ("status", "person", "reason", "time")),
+    Index("assignment_status_of", "assignment_id", "id"),
+)
+COUNT = Table(
+    "vote_count",
+    metadata,
+    _to("image_id", "image_name", key=True),
+    _to("class_id", "class_name", key=True),
+    _number("selected"),
+    _number("shown"),
+    sqlite_with_rowid=False,
+)
+PAIR = Table(
+    "pair",
+    metadata,
+    _number("image_id", key=True),
+    _number("metric_id", key=True),
+    _number("other_id", key=True),
+    _number("reference_id", key=True),
+    Column("distance", Float(53), nullable=False),
+    _number("rank"),
+    sqlite_with_rowid=False,
+)
+VERDICT = Table(
+    "verdict",
+    metadata,
+    _number("id", key=True),
+    *(_text(name) for name in ("kind", "image", "other", "class_id", "verdict", "person", "time")),
+)
+SELECTION = Table(
+    "selection",
+    metadata,
+    _number("revision", key=True),
+    Column("parent", Integer, ForeignKey("selection.revision")),
+    _text("record"),
+    _text("time"),
+)
+CHOSEN = Table(
+    "selection_image",
+    metadata,
+    Column("revision", Integer, ForeignKey("selection.revision"), primary_key=True, autoincrement=False),
+    _number("place", key=True),
+    _to("image_id", "image_name"),
+    _to("class_id", "class_name"),
+    *(_number(name) for name in ("selected", "shown", "bin")),
+    _to("fate_id", "word"),
+    sqlite_with_rowid=False,
+)
+LEFT_OUT = Table(
+    "selection_excluded",
+    metadata,
+    Column("revision", Integer, ForeignKey("selection.revision"), primary_key=True, autoincrement=False),
+    _number("place", key=True),
+    _to("image_id", "image_name"),
+    _to("class_id", "class_name"),
+    _to("reason_id", "word"),
+    sqlite_with_rowid=False,
+)
+NOTE = Table("note", metadata, _number("id", key=True), _text("step"), _text("record"), _text("time"))
