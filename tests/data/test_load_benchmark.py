@@ -286,6 +286,20 @@ def test_dollar_street_accepts_all_classes_of_an_image(folders: Make):
     assert found.labels.tolist() == [[831, -1], [923, 968]]
     assert found.ids.tolist() == ["5d4b", "5d4c"]  # type: ignore[union-attr]
     assert (found.groups["country.id"].tolist(), found.label_space) == (["bi", "NA"], "imagenet-1k")
+    assert (found.groups["region"].tolist(), found.groups["country"].tolist()) == (["af", "af"], ["Burundi", "Namibia"])
+    assert "region.id" not in found.groups
+
+
+def test_a_card_may_not_give_a_group_the_name_of_another_column(folders: Make, tmp_path: Path):
+    folders("set", {"a": ["1.png"]})
+    (tmp_path / "set" / "list.csv").write_text("image,label,region,region.id\na/1.png,x,Africa,af\n")
+    card = tmp_path / "set" / "card.yaml"
+    card.write_text("name: mine\npath: list.csv\ngroups: {region: region.id}\n")
+    with pytest.raises(InputError, match="two group columns of one name"):
+        load_benchmark(card)
+    card.write_text("name: mine\npath: list.csv\ngroups: {place: place.id}\n")
+    with pytest.raises(InputError, match=r"no group columns place\.id"):
+        load_benchmark(card)
 
 
 @pytest.mark.parametrize("place", ["x/*.parquet", "shards/{000..002}.tar"])

@@ -150,8 +150,8 @@ class Card:
         File of labels in the test set's folder, for layouts whose labels are in a file of their own.
     image_column, label_column, id_column : str or None
         Columns of a table, where they are not found by their names.
-    groups : tuple of str
-        Group columns that must be there.
+    groups : tuple of str, or mapping of str to str
+        Group columns that must be there; a mapping gives them other names: from the name to the column.
     classes : str or None
         Class list: a name that ships with resit, or a file beside the card.
     subset : str or None
@@ -196,7 +196,7 @@ class Card:
     image_column: str | None = None
     label_column: str | None = None
     id_column: str | None = None
-    groups: tuple[str, ...] = ()
+    groups: tuple[str, ...] | Mapping[str, str] = ()
     classes: str | None = None
     subset: str | None = None
     label_space: str = UNNAMED

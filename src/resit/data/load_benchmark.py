@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -121,10 +121,19 @@ def load_benchmark(
         return replace(benchmark, notices=(*benchmark.notices, *_known_by_name(found)))
     if card.label_space != UNNAMED and _same_classes(class_map, card, classes):
         benchmark = replace(benchmark, label_space=card.label_space)
-    missing = [column for column in card.groups if column not in benchmark.groups]
-    if missing:
-        raise InputError(f"no group columns {short_list(missing)}, which {card.where} names", where=found.place)
-    return check_expected(benchmark, card, partial=partial)
+    return check_expected(_named_groups(benchmark, card, found.place), card, partial=partial)
+
+
+def _named_groups(benchmark: Benchmark, card: Card, place: str) -> Benchmark:
+    """Group columns under the names that the card gives them."""
+    columns = card.groups if isinstance(card.groups, Mapping) else {name: name for name in card.groups}
+    if missing := [column for column in columns.values() if column not in benchmark.groups]:
+        raise InputError(f"no group columns {short_list(missing)}, which {card.where} names", where=place)
+    names = {column: name for name, column in columns.items()}
+    renamed = [names.get(column, column) for column in benchmark.groups]
+    if len(set(renamed)) < len(renamed):
+        raise InputError(f"two group columns of one name, as {card.where} names them", where=place)
+    return replace(benchmark, groups=dict(zip(renamed, benchmark.groups.values(), strict=True)))
 
 
 def find(source: str | Path, *, data: str | Path | None = None) -> Found:
