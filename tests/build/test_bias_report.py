@@ -147,6 +147,8 @@ def test_fresh_votes_make_all_three_estimates_possible(world: World):
     target = world.accuracy(world.s["o"]).mean()
     assert near(told.fresh_frequency, world.s_new.mean(), 0.006)
     assert near(told.new.true, world.s_new.mean(), 0.006)
+    without = bias_report(world.old, world.drawn, world.pool, resamples=20)
+    assert told.new.true.value != without.new.true.value
     assert told.new_accuracy.value is not None
     assert told.naive.value is not None
     assert told.new_accuracy.value + 0.01 < told.naive.value < target

@@ -160,8 +160,8 @@ def _side(counts: pa.Table, correct: pa.Table | None, what: str) -> _Side:
     places = rows_in(counts, correct)
     lack = (places < 0) & (shown > 0)
     if lack.any():
-        names = [counts["image"][int(row)].as_py() for row in np.flatnonzero(lack)[:4]]
-        fault = f"{int(lack.sum()):,} images without correctness: {short_list(names, 3)}"
+        names = [counts["image"][int(row)].as_py() for row in np.flatnonzero(lack)]
+        fault = f"{len(names):,} images without correctness: {short_list(names, 3)}"
         raise InputError(fault, where=f"{WHERE}, {what}", fix="Ask the models about all images with votes.")
     return _Side(selected, shown, np.append(np.asarray(correct["correct"], np.float64), np.nan)[places])
 

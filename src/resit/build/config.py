@@ -16,7 +16,7 @@ from resit.errors import InputError
 
 SCHEMA_NAME = "build.schema.json"
 EDITORS = f"# yaml-language-server: $schema={SCHEMA_NAME}\n"
-Strategy = Literal["matched-frequency", "threshold", "top-images", "keyword", "uniform"]
+Strategy = Literal["matched-frequency", "threshold", "top-images", "keyword", "uniform", "corrected-frequency"]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1, pattern=r"^[^/\\\x00-\x1f]+$")]
 

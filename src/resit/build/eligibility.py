@@ -213,12 +213,13 @@ def unreviewed(
             continue
         wait = np.ones(len(images), bool)
         if pairs is not None:
-            listed = pairs.filter(pc.equal(pairs["metric"], metric))
-            within = listed.filter(pc.less_equal(listed["distance"], target))
+            own = pc.equal(pairs["metric"], metric)
+            first = pairs["image"].filter(pc.and_(own, pc.equal(pairs["rank"], 1)))
+            within = pairs.filter(pc.and_(own, pc.less_equal(pairs["distance"], target)))
             left = within.filter(pa.array(~among(within, decided, PAIR)))
             cut = within.filter(pc.greater_equal(within["rank"], neighbours))
             stopped = pa.concat_arrays([one.combine_chunks() for one in (left["image"], left["other"], cut["image"])])
-            wait = ~_is_in(images, listed["image"]) | _is_in(images, stopped)
+            wait = ~_is_in(images, first) | _is_in(images, stopped)
         found.append(pa.table({"image": images.filter(pa.array(wait)), "metric": pa.repeat(metric, int(wait.sum()))}))
     empty = pa.table({"image": pa.array([], pa.string()), "metric": pa.array([], pa.string())})
     return pa.concat_tables([empty, *found]).sort_by([("image", "ascending"), ("metric", "ascending")])
@@ -273,5 +274,5 @@ def _in_other_class(pool: pa.Table, free: Bools) -> Bools:
 def _names(rows: pa.Table, which: Bools) -> list[str]:
     import pyarrow as pa
 
-    named = rows.filter(pa.array(which)).slice(0, 4)
+    named = rows.filter(pa.array(which))
     return [f"{image} for {label}" for image, label in zip(*(named[name].to_pylist() for name in IMAGE), strict=True)]
