@@ -26,8 +26,8 @@ def test_case_01_numbers_as_text_map_by_value_with_a_warning(tmp_path: Path):
 
 
 def test_case_01_nothing_is_said_where_both_orders_agree_or_numbers_are_numbers(tmp_path: Path):
-    folder = write_folder(tmp_path, {"model": [1, 2]}, labels=None)
-    pq.write_table(pa.table({"id": ["a", "b"], "label": ["1", "2"]}), tmp_path / "exam.parquet")
+    folder = write_folder(tmp_path, {"model": [0, 2]}, labels=None)
+    pq.write_table(pa.table({"id": ["a", "b"], "label": ["0", "2"]}), tmp_path / "exam.parquet")
     assert load_predictions(folder).notices == ()
     assert load_predictions(folder, labels=[10, 2]).notices == ()
 

@@ -33,6 +33,7 @@ class Page:
     ranges: bool = True
     etag: str | None = '"one"'
     headers: dict[str, str] = field(default_factory=dict)
+    length: str | None = None
     requests: list[dict[str, str]] = field(default_factory=list)
 
 
@@ -65,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(206 if start else 200)
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-        self.send_header("Content-Length", str(len(body) - start))
+        self.send_header("Content-Length", page.length or str(len(body) - start))
         if page.etag:
             self.send_header("ETag", page.etag)
         for key, value in page.headers.items():
@@ -303,6 +304,19 @@ def test_a_web_page_instead_of_the_file_is_refused(site: Site, tmp_path: Path, n
     with pytest.raises(InputError, match="a web page came instead of the file"):
         get(site, tmp_path, {"name": name, "urls": ["page"]})
     assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("start", [b"\xef\xbb\xbf<!DOCTYPE html>", b"<!-- cached --><html>", b"<?xml version='1.0'?>\n<html>"])
+def test_a_web_page_that_begins_otherwise_is_one_too(site: Site, tmp_path: Path, start: bytes):
+    site.add("a.csv", start + b"<body>Log in</body></html>")
+    with pytest.raises(InputError, match="a web page came instead"):
+        get(site, tmp_path, {"name": "a.csv", "urls": ["a.csv"]})
+    assert names_in(tmp_path) == []
+
+
+def test_a_length_that_is_no_number_is_not_believed(site: Site, tmp_path: Path):
+    site.add("a.npy", DATA, length="many")
+    assert get(site, tmp_path, {"name": "a.npy", "urls": ["a.npy"], "sha256": SHA}).files[0].checks == ("sha256",)
 
 
 def test_a_file_of_another_kind_is_refused(site: Site, tmp_path: Path):

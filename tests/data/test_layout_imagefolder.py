@@ -40,7 +40,7 @@ def labelled(benchmark: Benchmark) -> dict[str, int]:
     return dict(zip(benchmark.ids.tolist(), benchmark.labels[:, 0].tolist(), strict=True))
 
 
-def test_case_1_integer_folders_map_by_value_and_not_by_text(tmp_path: Path):
+def test_case_01_integer_folders_map_by_value_and_not_by_text(tmp_path: Path):
     root = folder(tmp_path, *(f"{i}/a.png" for i in range(12)))
     found = read_layout(root)
     assert labelled(found) == {f"{i}/a.png": i for i in range(12)}
@@ -52,7 +52,7 @@ def test_case_1_integer_folders_map_by_value_and_not_by_text(tmp_path: Path):
     assert codes(few) == set()
 
 
-def test_case_1_integer_folders_map_by_value_into_a_class_list(tmp_path: Path):
+def test_case_01_integer_folders_map_by_value_into_a_class_list(tmp_path: Path):
     classes = ClassMap([ClassInfo(f"w{i}", f"name {i}") for i in range(20)], source="classes.csv")
     root = folder(tmp_path, "2/a.png", "10/a.png")
     found = read_layout(root, Request(classes=classes))
@@ -62,7 +62,7 @@ def test_case_1_integer_folders_map_by_value_into_a_class_list(tmp_path: Path):
     assert "20" in str(refused)
 
 
-def test_case_1_ids_that_are_numbers_go_before_values(tmp_path: Path):
+def test_case_01_ids_that_are_numbers_go_before_values(tmp_path: Path):
     classes = ClassMap([ClassInfo("1", "one"), ClassInfo("0", "zero")], source="classes.csv")
     assert labelled(read_layout(folder(tmp_path, "0/a.png", "1/a.png"), Request(classes=classes))) == {
         "0/a.png": 1,
@@ -70,13 +70,13 @@ def test_case_1_ids_that_are_numbers_go_before_values(tmp_path: Path):
     }
 
 
-def test_case_1_folders_numbered_from_1_are_told(tmp_path: Path):
+def test_case_01_folders_numbered_from_1_are_told(tmp_path: Path):
     found = read_layout(folder(tmp_path, "1/a.png", "2/a.png"))
     assert labelled(found) == {"1/a.png": 1, "2/a.png": 2}
     assert "numbers-from-1" in codes(found)
 
 
-def test_case_2_a_folder_per_wnid_maps_by_the_class_list_and_never_by_rank(tmp_path: Path):
+def test_case_02_a_folder_per_wnid_maps_by_the_class_list_and_never_by_rank(tmp_path: Path):
     root = folder(tmp_path, "n02012849/a.png", "n01443537/b.png")
     found = read_layout(root, Request(classes=class_list()))
     assert labelled(found) == {"n01443537/b.png": 1, "n02012849/a.png": 2}
@@ -84,14 +84,14 @@ def test_case_2_a_folder_per_wnid_maps_by_the_class_list_and_never_by_rank(tmp_p
     assert codes(found) == set()
 
 
-def test_case_2_without_a_class_list_classes_are_keyed_by_wnid(tmp_path: Path):
+def test_case_02_without_a_class_list_classes_are_keyed_by_wnid(tmp_path: Path):
     found = read_layout(folder(tmp_path, "n02012849/a.png", "n01443537/b.png"))
     assert [found.class_id(label) for label in found.labels[:, 0]] == ["n01443537", "n02012849"]
     assert found.label_space == "2 classes"
     assert codes(found) == {"classes-are-wnids"}
 
 
-def test_case_2_folders_that_the_class_list_does_not_know_are_named(tmp_path: Path):
+def test_case_02_folders_that_the_class_list_does_not_know_are_named(tmp_path: Path):
     root = folder(tmp_path, "n01440764/a.png", "n99999999/a.png")
     refused = refusal(lambda: read_layout(root, Request(classes=class_list())), InputError)
     assert "n99999999" in str(refused)

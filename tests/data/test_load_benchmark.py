@@ -79,7 +79,7 @@ def test_a_path_with_an_equals_sign_is_a_path(folders: Make):
     assert load_benchmark(root).name == "imagenet-a=x"
 
 
-def test_case_1_imagenetv2_folders_are_class_indices_by_value(folders: Make):
+def test_case_01_imagenetv2_folders_are_class_indices_by_value(folders: Make):
     """As text, 10 comes before 2: numbering folders by rank gives wrong labels for 998 of the 1,000 classes."""
     root = folders("v2", {str(i): ["0.png"] for i in range(1000)})
     found = load_benchmark(f"imagenetv2-top-images={root}", partial=True)
@@ -89,7 +89,7 @@ def test_case_1_imagenetv2_folders_are_class_indices_by_value(folders: Make):
     assert (found.name, found.label_space) == ("imagenetv2-top-images", "imagenet-1k")
 
 
-def test_case_2_a_subset_of_wnids_is_not_numbered_from_0(folders: Make):
+def test_case_02_a_subset_of_wnids_is_not_numbered_from_0(folders: Make):
     ids = [info.id for info in class_list("imagenet-a")]
     root = folders("elsewhere", {wnid: ["a.png"] for wnid in ids})
     found = load_benchmark(f"imagenet-a={root}", partial=True)

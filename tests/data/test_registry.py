@@ -214,6 +214,11 @@ def test_folders_follow_the_environment(monkeypatch: pytest.MonkeyPatch, own_hom
         ({"files": [{"name": "a.tar", "into": "../.."}]}, "files.a.tar.into: .* leads out"),
         ({"files": [{"name": "a.tar", "unpack": "rar"}]}, r"files.0.unpack: Input should be 'tar' or 'zip'"),
         ({"files": [{"name": "a.tar", "only": {"x": ["1"]}}]}, "files.a.tar.only: no axis 'x'"),
+        (
+            {"variants": {"x": ["1"]}, "path": "{x}", "files": [{"name": "a.tar", "only": {"x": ["2"]}}]},
+            "files.a.tar.only: no x '2' of variants",
+        ),
+        ({"groups": {"a": "region", "b": "region"}}, "groups: the column 'region' is there twice"),
         ({"relabel": {"by": "id"}}, "relabel: needs either file or list"),
         ({"relabel": {"by": "number", "file": "a"}}, "relabel: by number needs a pattern"),
         ({"relabel": {"by": "number", "file": "a", "pattern": "x"}}, "relabel.pattern: 'x' is no pattern with a group"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from extras import needs
 from resit.errors import InputError, UsageError
 from resit.models.callable import CallableModel
 from resit.models.preprocess import Preprocess
@@ -62,3 +63,28 @@ def test_what_is_no_list_of_classes(given):
 def test_a_class_that_comes_twice():
     with pytest.raises(InputError, match="'a' comes twice"):
         CallableModel("n", np.asarray, ["a", "b", "a"], TINY)
+
+
+def test_a_function_that_works_in_place_does_not_touch_what_other_models_are_given():
+    def in_place(batch):
+        batch *= 0
+        return batch.sum(axis=(2, 3))
+
+    batch = BATCH.copy()
+    assert not CallableModel("n", in_place, ["r", "g", "b"], TINY).scores(batch).any()
+    assert np.array_equal(batch, BATCH)
+
+
+def test_tensors_of_torch_are_taken():
+    torch = needs("torch")
+    for kind in (torch.float32, torch.float64, torch.bfloat16, torch.int64):
+        tensor = torch.arange(6).reshape(3, 2).to(kind)
+        tensor = tensor.requires_grad_() if kind.is_floating_point else tensor
+        found = CallableModel("n", lambda _, tensor=tensor: tensor, ["a", "b"], TINY).scores(BATCH)
+        assert np.array_equal(found, np.arange(6).reshape(3, 2))
+        assert np.issubdtype(found.dtype, np.floating)
+
+
+def test_rows_of_several_lengths_are_refused():
+    with pytest.raises(UsageError, match="gives a list that is no array"):
+        CallableModel("n", lambda _: [[1, 2], [1], [1, 2]], ["a", "b"], TINY).scores(BATCH)

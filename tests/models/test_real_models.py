@@ -116,7 +116,7 @@ def test_real_models_are_right_as_often_as_they_are_known_to_be(version, answers
 
 
 @pytest.mark.parametrize("version", [LITE0, *SLOW])
-def test_case_2_numbering_the_folders_by_rank_gives_chance(version, answers):
+def test_case_02_numbering_the_folders_by_rank_gives_chance(version, answers):
     found = answers(version)
     by_rank = np.arange(len(found.wnids))
     assert np.mean(found.timm == by_rank) < 0.02

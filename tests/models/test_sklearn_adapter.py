@@ -178,3 +178,17 @@ def test_skops_files(tmp_path):
     (tmp_path / "m.yaml").write_text(SIDECAR)
     model = load_model(f"sklearn:{tmp_path / 'm.skops'}")
     assert np.allclose(model.scores(BATCH), estimator.decision_function(ROWS))
+
+
+def test_a_step_that_works_in_place_does_not_touch_what_other_models_are_given():
+    steps = pipeline.make_pipeline(preprocessing.StandardScaler(copy=False), linear_model.LogisticRegression())
+    steps.fit(ROWS.copy(), THREE)
+    batch = BATCH.copy()
+    sklearn_model("in-place", steps, rgb(), TINY).scores(batch)
+    assert np.array_equal(batch, BATCH)
+
+
+def test_case_24_classes_stored_as_floats_are_whole_numbers():
+    estimator = linear_model.LogisticRegression().fit(ROWS, THREE.astype(float))
+    assert [one.id for one in sklearn_model("floats", estimator, rgb(), TINY).label_space.classes] == rgb()
+    assert [one.id for one in sklearn_model("floats", estimator, None, TINY).label_space.classes] == ["0", "1", "2"]

@@ -215,3 +215,15 @@ def test_full_float32_puts_back_what_was_set():
         assert not torch.backends.cudnn.allow_tf32
         assert torch.get_float32_matmul_precision() == "highest"
     assert (torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32, torch.backends.cudnn.enabled) == before
+
+
+def test_a_module_that_works_in_place_does_not_touch_what_other_models_are_given():
+    class InPlace(Net):
+        def forward(self, images):
+            return super().forward(images.mul_(0))
+
+    batch = BATCH.copy()
+    model = made(InPlace())
+    model.scores(batch)
+    model.features(batch)
+    assert np.array_equal(batch, BATCH)

@@ -281,9 +281,17 @@ def _faults(card: Card) -> list[str]:
             for value, length in hashes
             if value is not None and (len(value) != length or set(value) - set("0123456789abcdef"))
         ]
-        faults += [f"files.{file.name}.only: no axis {axis!r} of variants" for axis in file.only if axis not in card.variants]
+        for axis, values in file.only.items():
+            stray = [value for value in values if value not in card.variants.get(axis, ())]
+            if axis not in card.variants:
+                faults.append(f"files.{file.name}.only: no axis {axis!r} of variants")
+            elif stray:
+                faults.append(f"files.{file.name}.only: no {axis} {stray[0]!r} of variants")
     if card.variants and _fields(card.path) - set(card.variants):
         faults.append(f"path: {card.path!r} names an axis that is not in variants")
+    columns = list(card.groups.values()) if isinstance(card.groups, Mapping) else list(card.groups)
+    if twice := sorted({column for column in columns if columns.count(column) > 1}):
+        faults.append(f"groups: the column {twice[0]!r} is there twice")
     if _fields(card.address) - {"folder"}:
         faults.append(f"address: {card.address!r} has braces around another word than folder")
     patterns = {

@@ -20,6 +20,8 @@ from resit.data.paths import short_list
 from resit.data.tables import Table, read_table
 from resit.errors import InputError, Notice
 
+# A list that goes further has numbers that are no class indices.
+MOST_CLASSES = 1_000_000
 IMAGENET_1K_IDS = "791ce0333040dd24"
 INDEX_NAMES = ("label", "index", "class_index", "target", "class_id")
 ID_NAMES = ("wnid", "synset", "id", "class", "key")
@@ -38,17 +40,36 @@ class ClassMap:
         Class list that it comes from; empty where there is none.
     by_name : bool
         Whether the classes were only met as names, so that new names may still join and numbers mean nothing.
+    unlisted : tuple of int
+        Indices that a class list has no row for; they are called by their number.
     """
 
     classes: list[ClassInfo] = field(default_factory=list)
     source: str = ""
     by_name: bool = False
+    unlisted: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         names = Counter(info.name for info in self.classes)
         self._index = {info.name: i for i, info in enumerate(self.classes) if names[info.name] == 1}
         self._index |= {info.id: i for i, info in enumerate(self.classes)}
         self._ambiguous = {name for name, count in names.items() if count > 1} - self._index.keys()
+
+    def doubts(self, kind: str) -> list[Notice]:
+        """What may be meant otherwise in a class list, where labels of a kind (``ids`` or ``names``) are read by it."""
+        told = []
+        if self.unlisted:
+            first = " Classes are numbered from 0: does the list begin with 1?" if 0 in self.unlisted else ""
+            message = f"There is no row for class {short_list(self.unlisted)}, which is called by its number.{first}"
+            told.append(Notice("class-list-gaps", self.source, message))
+        odd = [i for i, info in enumerate(self.classes) if info.id.isdecimal() and int(info.id) != i]
+        if kind == "ids" and any(int(self.classes[i].id) < len(self.classes) for i in odd):
+            message = (
+                f"Ids of the class list are numbers too, such as {self.classes[odd[0]].id} for class {odd[0]}. Labels that are "
+                "numbers are taken for places in the list, from 0, and not for ids: check that they are."
+            )
+            told.append(Notice("numbers-or-ids", self.source, message))
+        return told
 
     def indices(self, entries: Entries, where: object) -> npt.NDArray[np.int64]:
         """Class index of each entry, -1 for none. Shape (n, k).
@@ -136,14 +157,22 @@ def by_labels(labels: Entries, where: object) -> tuple[ClassMap, list[Notice]]:
     if labels.kind == "names":
         names = sorted({name for name in labels.values.ravel().tolist() if name})
         return ClassMap([ClassInfo(name, name) for name in names], by_name=True), []
-    distinct = [str(value) for value in np.unique(labels.values).tolist() if value >= 0]
-    if not labels.was_text or distinct == sorted(distinct):
-        return ClassMap(), []
-    message = (
-        f"Classes are whole numbers stored as text ({short_list(distinct, 3)}); they are taken by value. "
-        f"A tool that sorts folder names would number them {short_list(sorted(distinct), 3)}: check that the answers were not."
-    )
-    return ClassMap(), [Notice("numbers-as-text", str(where), message)]
+    numbers = [value for value in np.unique(labels.values).tolist() if value >= 0]
+    distinct = [str(value) for value in numbers]
+    notices = []
+    if labels.was_text and distinct != sorted(distinct):
+        message = (
+            f"Classes are whole numbers stored as text ({short_list(distinct, 3)}); they are taken by value. A tool that sorts "
+            f"folder names would number them {short_list(sorted(distinct), 3)}: check that the answers were not."
+        )
+        notices.append(Notice("numbers-as-text", str(where), message))
+    if len(numbers) > 1 and numbers == list(range(1, len(numbers) + 1)):
+        message = (
+            f"Labels are numbered from 1 to {len(numbers)}; they are taken by value, so that class 0 has no example. Class "
+            "indices start at 0: check that the labels do not."
+        )
+        notices.append(Notice("numbers-from-1", str(where), message))
+    return ClassMap(), notices
 
 
 def read_class_list(path: Path) -> ClassMap:
@@ -172,7 +201,19 @@ def read_class_list(path: Path) -> ClassMap:
         )
     index = _indices(table, index_column, path) if index_column else list(range(len(ids)))
     found = {i: ClassInfo(key, name) for i, key, name in zip(index, ids, names, strict=True)}
-    return ClassMap([found.get(i, ClassInfo(str(i), str(i))) for i in range(max(found) + 1)], source=str(path))
+    if max(found) >= MOST_CLASSES:
+        raise InputError(
+            f"class {max(found):,} of {len(ids):,}", where=path, fix=f"Number the classes from 0; {MOST_CLASSES:,} are read."
+        )
+    unlisted = tuple(i for i in range(max(found) + 1) if i not in found)
+    if taken := {str(i) for i in unlisted} & set(ids):
+        raise InputError(
+            f"numbers without a class that are ids of other classes: {short_list(sorted(taken))}",
+            where=path,
+            fix="List every class from 0 on, or number them without gaps.",
+        )
+    listed = [found.get(i, ClassInfo(str(i), str(i))) for i in range(max(found) + 1)]
+    return ClassMap(listed, source=str(path), unlisted=unlisted)
 
 
 def _indices(table: Table, column: str, path: Path) -> list[int]:

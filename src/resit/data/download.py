@@ -179,8 +179,8 @@ class _asking:  # noqa: N801
 def _receive(reply: Any, mirror: Mirror, part: Path, have: int, name: str, options: Options) -> None:
     encoding = (reply.headers.get("Content-Encoding") or "identity").lower()
     start = have if have and reply.status == 206 and _range_start(reply) == have and encoding == "identity" else 0
-    length = reply.headers.get("Content-Length")
-    total = start + int(length) if length and encoding == "identity" else None
+    length = reply.headers.get("Content-Length") or ""
+    total = start + int(length) if length.isdecimal() and encoding == "identity" else None
     if start == 0 and reply.status == 206:
         _forget(part)
         raise _Again("the server sent another range than was asked for")
@@ -314,8 +314,11 @@ def _digests(file: IO[bytes], *, want_md5: bool) -> tuple[str, str]:
 def _check_kind(head: bytes, name: str, path: Path) -> None:
     lower = name.lower()
     ending = next((kind for end, kind in SUFFIXES.items() if lower.endswith(end)), Path(lower).suffix)
-    start = head.lstrip()[:15].lower()
-    if start.startswith((b"<!doctype html", b"<html")) and ending not in (".html", ".htm"):
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if (start.startswith((b"<!doctype html", b"<html")) or (start[:1] == b"<" and b"<html" in start)) and ending not in (
+        ".html",
+        ".htm",
+    ):
         raise InputError("a web page came instead of the file", where=path)
     known = MAGIC.get(ending)
     content = head.lstrip() if ending == ".json" else head

@@ -85,12 +85,14 @@ class Table:
         return self.source.lower().endswith(PLAIN_SUFFIXES)
 
     def distinct(self, name: str) -> tuple[list[str], npt.NDArray[np.intp]]:
-        """Distinct texts of a column, and which one each row has; without surrounding blanks, missing is ``""``."""
+        """Distinct texts of a column, and which one each row has; without surrounding blanks, missing (and NaN) is ``""``."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         column = self.column(name)
         with reading(self.source):
+            if pa.types.is_floating(column.type):
+                column = pc.if_else(pc.is_nan(column), None, column)
             texts = pc.utf8_trim_whitespace(pc.fill_null(column.cast(pa.string()), ""))
             encoded = texts.combine_chunks().dictionary_encode()
             return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.intp)

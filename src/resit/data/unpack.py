@@ -13,6 +13,7 @@ from typing import Any
 from resit.data.download import require_space, writing
 from resit.data.guard import reading
 from resit.data.paths import short_list
+from resit.data.tar_end import refuse_early_end
 from resit.errors import InputError, OutputError, UsageError
 
 STATE = ".resit-unpacked.json"
@@ -111,6 +112,7 @@ def _untar(archive: Path, into: Path) -> None:
     try:
         with tarfile.open(archive, "r:*") as tar, writing(into):
             tar.extractall(into, filter="data")
+            refuse_early_end(tar, archive)
     except tarfile.FilterError as error:
         fix = "Do not use it: it is not what it says."
         raise InputError(f"a member that would leave the folder ({error})", where=archive, fix=fix) from error

@@ -7,8 +7,10 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from resit.data.models import ModelId
 from resit.errors import ResitError, UsageError
@@ -27,7 +29,8 @@ class CallableModel:
     name : str
         Its name.
     function : callable
-        Takes prepared images, shape (b, …), and gives scores, shape (b, number of classes), the higher the likelier.
+        Takes prepared images, shape (b, …), and gives scores, shape (b, number of classes), the higher the likelier. The array
+        is its own: it may work in place. Tensors of torch are taken too.
     classes : str, path, sequence or LabelSpace
         The classes in the order of the scores: the name of a bundled list such as ``imagenet-1k``, the path of a text file with
         one id a line, or the ids.
@@ -61,12 +64,24 @@ class CallableModel:
         UsageError
             If the function gives anything else.
         """
-        scores = np.asarray(self._function(batch))
+        scores = _as_array(self._function(np.array(batch)), self.id)  # other models may be given the same batch
         expected = (len(batch), len(self.label_space.classes))
         if scores.shape != expected or not np.issubdtype(scores.dtype, np.number) or np.iscomplexobj(scores):
             what = f"the function gives {scores.dtype} of shape {scores.shape} for a batch of {len(batch)}"
             raise UsageError(what, where=self.id, fix=f"It must give numbers of shape {expected}.")
         return scores if np.issubdtype(scores.dtype, np.floating) else scores.astype(np.float64)
+
+
+def _as_array(found: Any, where: object) -> npt.NDArray[Any]:
+    """What a function gives as an array: also a tensor of torch, on any device, with or without gradients."""
+    if hasattr(found, "detach"):
+        tensor = found.detach().cpu()
+        found = tensor.float() if tensor.is_floating_point() and tensor.element_size() < 4 else tensor
+    try:
+        return np.asarray(found)
+    except ValueError as error:  # rows of several lengths
+        what = f"the function gives a {type(found).__name__} that is no array: {first_line(error)}"
+        raise UsageError(what, where=where, fix="It must give one row of scores for each image.") from error
 
 
 def load(name: str, options: ModelOptions, settings: Mapping[str, str]) -> Model:  # noqa: ARG001

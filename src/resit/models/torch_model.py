@@ -109,7 +109,9 @@ class TorchModel:
     def _tensor(self, batch: Batch) -> torch.Tensor:
         import torch
 
-        return torch.from_numpy(np.ascontiguousarray(batch)).to(self.device)
+        tensor = torch.from_numpy(np.ascontiguousarray(batch))
+        # A copy, as a module may work in place and other models may be given the same batch.
+        return tensor.clone() if self.device.type == "cpu" else tensor.to(self.device)
 
     @contextmanager
     def _running(self, size: int) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from resit.data.addresses import HOUSEHOLD
 from resit.data.benchmark import Benchmark
 from resit.data.decode import fingerprint as decoding_fingerprint
 from resit.errors import Notice
@@ -16,6 +17,8 @@ from resit.study.groupings import split_clusters
 from resit.study.retrain_folds import CrossFitted, Recipe
 from resit.study.retrain_result import Outcome
 from resit.study.retrain_sets import Columns, Posed, about
+
+UNEVEN = 2  # a fold of more than twice its share
 
 
 def about_sets(
@@ -36,6 +39,12 @@ def about_sets(
         if split:
             message = f"{split} clusters lie in several groups; each of their parts counts as a cluster in figures of groups."
             yield Notice("split-clusters", where, message)
+        if columns.cluster is None and HOUSEHOLD in whole.groups and columns.by != HOUSEHOLD:
+            message = (
+                f"it has a column {HOUSEHOLD}, and no --cluster was given: images of one home are in several folds, so that a "
+                f"head is asked about homes that it was trained on. --cluster {HOUSEHOLD} keeps them together."
+            )
+            yield Notice("clusters-not-used", whole.name, message)
         if columns.cluster is not None and one.clusters is None:
             message = (
                 f"it has no column {columns.cluster!r}; its examples are taken for independent, so intervals may be too narrow."
@@ -61,6 +70,13 @@ def about_heads(posed: Posed, fitted: CrossFitted, recipe: Recipe) -> Iterator[N
             message = f"the {end} C of the grid, {c:g}, was chosen in {at_end} of {len(fitted.folds)} folds"
             message += " and for all examples" if fitted.head.c == c else ""
             yield Notice("edge-of-grid", name, f"{message}; a {side} one may be better (--grid).")
+    largest = max(row.n_test for row in fitted.folds)
+    if largest * len(fitted.folds) > UNEVEN * posed.benchmark.n:
+        message = (
+            f"the largest fold has {largest:,} of {posed.benchmark.n:,} examples, as clusters stay whole: its head was trained "
+            "on few, so that accuracy after may be lower than with folds of one size. Another column of clusters may be finer."
+        )
+        yield Notice("uneven-folds", name, message)
     untaught = sum(row.n_untaught for row in fitted.folds)
     if untaught:
         message = (

@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from resit.data.guard import GIB
 from resit.errors import InputError
 
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 HTTP = re.compile(r"https?://", re.IGNORECASE)
 UNKNOWN = -1
+# The largest image that is decoded has under 90 million pixels: half of this with 16 bits in each of three channels.
+MOST_BYTES = GIB
 
 
 def is_url(text: str) -> bool:
@@ -35,12 +39,11 @@ def read_place(place: str) -> bytes:
     Raises
     ------
     OSError
-        If it cannot be read.
+        If it cannot be read, is a pipe or device, or is too large for an image.
     """
     if not is_url(place):
         try:
-            with Path(place).open("rb") as file:
-                return file.read()
+            return _read_file(Path(place))
         except ValueError as error:  # a path with a zero byte in it
             raise OSError(str(error)) from error
     try:
@@ -50,6 +53,27 @@ def read_place(place: str) -> bytes:
         raise
     except Exception as error:  # each kind of store has errors of its own
         raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+def _read_file(path: Path) -> bytes:
+    found = path.stat()
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        raise OSError("not a regular file")  # opening a pipe would wait for ever
+    refuse_large(found.st_size)
+    with path.open("rb") as file:
+        return file.read()
+
+
+def refuse_large(size: int) -> None:
+    """Refuse, before a byte is read, what is too large for an image.
+
+    Raises
+    ------
+    OSError
+        If it has more than `MOST_BYTES` bytes.
+    """
+    if size > MOST_BYTES:
+        raise OSError(f"{size / GIB:.1f} GiB, too large for an image: at most {MOST_BYTES / GIB:g} GiB are read")
 
 
 def _file_system(place: str) -> tuple[Any, str]:

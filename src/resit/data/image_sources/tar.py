@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 
 from resit.data.guard import reading, refuse_unfit
-from resit.data.image_sources.places import digest
+from resit.data.image_sources.places import digest, refuse_large
+from resit.data.tar_end import refuse_early_end
 from resit.errors import InputError
 
 PACKED = {b"\x1f\x8b": "gunzip", b"BZh": "bunzip2", b"\xfd7z": "unxz", b"(\xb5/\xfd": "unzstd"}
@@ -56,6 +57,7 @@ def index_tar(path: Path, shard: int = 0) -> list[Member]:
         try:
             with tarfile.open(fileobj=file, mode="r:") as archive:
                 found = [item for item in archive if not item.isdir()]
+                refuse_early_end(archive, path)
         except tarfile.TarError as error:
             raise InputError(f"cannot be read as tar: {error}", where=path, fix="It may be cut off: fetch it again.") from error
     odd = [item.name for item in found if not item.isreg() or item.issparse()]
@@ -72,8 +74,9 @@ def read_member(path: str | Path, member: Member) -> bytes:
     Raises
     ------
     OSError
-        If it cannot be read, or the tar file has become shorter.
+        If it cannot be read, is too large for an image, or the tar file has become shorter.
     """
+    refuse_large(member.size)
     with Path(path).open("rb") as file:
         file.seek(member.offset)
         data = file.read(member.size)

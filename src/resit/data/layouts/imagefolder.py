@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resit.data.benchmark import Benchmark, ClassInfo
-from resit.data.classes import ClassMap
+from resit.data.classes import MOST_CLASSES, ClassMap
 from resit.data.entries import WHOLE, Entries
 from resit.data.guard import reading, refuse_odd_name
 from resit.data.image_sources.files import FileImages
@@ -27,8 +27,6 @@ from resit.data.tables import TABLE_SUFFIXES
 from resit.errors import InputError, Notice
 
 WNID = re.compile(r"n\d{8}")
-# A folder of a larger number is no class index: a date, for example.
-MOST_CLASSES = 1_000_000
 
 
 @dataclass
@@ -168,7 +166,7 @@ def _match(
     """The class map, and the class of each folder."""
     numbers = [int(float(name)) for name in folders] if all(map(WHOLE.fullmatch, folders)) else None
     if given is not None and given.classes:
-        classes, entries = given, _as_listed(folders, numbers, given)
+        classes, entries = given, _as_listed(folders, numbers, given, place)
     elif numbers is not None:
         classes, entries = _numbered(numbers, place), Entries(np.array(numbers, np.int64)[:, None])
     else:
@@ -198,12 +196,20 @@ def _match(
     return classes, codes
 
 
-def _as_listed(folders: Sequence[str], numbers: list[int] | None, given: ClassMap) -> Entries:
+def _as_listed(folders: Sequence[str], numbers: list[int] | None, given: ClassMap, place: str) -> Entries:
     """Folders as ids or names where the class list has them all, else as numbers where they are."""
     names = Counter(info.name for info in given.classes)
     known = {info.id for info in given.classes} | {name for name, count in names.items() if count == 1}
     composed = [name if name in known else unicodedata.normalize("NFC", name) for name in folders]
     if numbers is not None and not known.issuperset(composed):
+        both = [name for name in composed if name in known]
+        if both and any(info.id != str(at) for at, info in enumerate(given.classes) if info.id in both):
+            stray = next(name for name in composed if name not in known)
+            raise InputError(
+                f"class folders that are numbers: {short_list(both, 3)} are ids of the class list, and {stray} is none",
+                where=place,
+                fix="Are folders called by id or by place in the list? Rename them, or give the list that fits.",
+            )
         return Entries(np.array(numbers, np.int64)[:, None])
     return Entries(np.array(composed, str)[:, None])
 

@@ -116,7 +116,9 @@ def _table(paths: Sequence[Path], columns: Sequence[str], place: str) -> Table:
     with reading(place):
         rows = sum(pq.read_metadata(path).num_rows for path in paths)
         data = pa.concat_tables(parts, promote_options="permissive") if columns else pa.table({})
-    if not rows or (columns and len(data) != rows):
+    if not rows:
+        raise InputError("no rows in it", where=place, fix="Is it the right file?")
+    if columns and len(data) != rows:
         raise InputError(f"{len(data)} rows of labels, but {rows} images", where=place, fix="Is a file empty or damaged?")
     return Table(place, data, {})
 

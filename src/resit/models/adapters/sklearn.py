@@ -94,7 +94,9 @@ class SklearnModel:
         return self._scored(self._rows(batch))
 
     def _rows(self, batch: Batch) -> Scores:
-        return self._backbone.features(batch) if self._backbone else np.asarray(batch).reshape(len(batch), -1)
+        if self._backbone:
+            return self._backbone.features(batch)
+        return np.array(batch).reshape(len(batch), -1)  # a copy: steps such as StandardScaler(copy=False) work in place
 
     def _scored(self, rows: Scores) -> Scores:
         try:
@@ -211,6 +213,8 @@ def _read(path: Path, options: ModelOptions) -> Any:
 def _label_space(own: npt.NDArray[Any], classes: object, name: str) -> LabelSpace:
     if own.ndim != 1:
         raise UsageError("an estimator of several outputs", where=name, fix="It must answer one question.")
+    if own.dtype.kind == "f" and np.isfinite(own).all() and np.all(own == np.floor(own)):
+        own = own.astype(np.int64)  # labels such as 3.0
     if classes is None:
         return space(f"classes of {name}", [ClassInfo(str(one), str(one)) for one in own.tolist()], name)
     given = named(classes, name)
