@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> BuildFolder:
 
 def test_a_build_has_all_its_parts_and_opens_again(folder: BuildFolder):
     names = {path.name for path in folder.path.iterdir()}
-    assert names == {"build.yaml", "build.schema.json", "build.sqlite", "images", "tasks", "exports"}
+    assert names == {"build.yaml", "build.schema.json", "build.sqlite", "images", "exports"}
     again = BuildFolder.open(folder.path)
     assert again == folder
     assert BuildFolder.open(folder.path / "build.yaml") == folder

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CONFIG_NAME = "build.yaml"
 DATABASE_NAME = "build.sqlite"
-FOLDERS = ("images", "tasks", "exports")
+FOLDERS = ("images", "exports")
 # First bytes of the formats that resit decodes, and the ending of their files.
 SIGNATURES = (
     (b"\xff\xd8\xff", "jpg"),

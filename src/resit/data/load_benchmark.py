@@ -26,6 +26,7 @@ from resit.errors import InputError, Notice, UsageError
 NO_NAMES = {"val", "valid", "validation", "test", "train", "eval", "dev", "images", "data"}
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(?!\\)")
 
+OWN_CARD = "benchmark.yaml"  # in the folder of a release
 GLOB = re.compile(r"[*?{\[]")
 
 
@@ -68,8 +69,8 @@ def load_benchmark(
     ----------
     source : path, str or Benchmark
         A path or an address; ``NAME`` of a known test set whose files are in the data folder; ``NAME=PATH`` for one whose files
-        are elsewhere; or the YAML file of a card. A path that exists goes before a name. An unknown NAME is just a name. A
-        benchmark is returned as it is.
+        are elsewhere; or the YAML file of a card, or a folder with one called ``benchmark.yaml``. A path that exists goes before
+        a name. An unknown NAME is just a name. A benchmark is returned as it is.
     name : str, optional
         Name of the test set. Default: that of the card, else of the folder or file.
     layout : str, optional
@@ -162,6 +163,8 @@ def find(source: str | Path, *, data: str | Path | None = None) -> Found:
         path = Path(text)
         if path.is_file() and path.suffix.lower() in CARD_SUFFIXES:
             return _of_card(read_card(path), path.parent, data)
+        if _exists(str(path / OWN_CARD)):
+            return _of_card(read_card(path / OWN_CARD), path, data)
         return Found(text)
     if SCHEME.match(text):
         return Found(text)

@@ -150,7 +150,7 @@ def check_web(pages: Iterable[Page]) -> tuple[Notice, ...]:
         for url in page.urls:
             scheme = url.partition("://")[0].lower()
             if scheme not in ("http", "https"):
-                fix = "Put the images on a web server, and give their addresses there."
+                fix = "Put the images on a web server, and give its address: images_at (--images-at)."
                 raise InputError(f"not an address of the web: {url}", where=f"task {page.task}", fix=fix)
             plain += scheme == "http"
     message = f"{plain:,} images are at http:// addresses, which browsers block in https pages, as Mechanical Turk's are."
