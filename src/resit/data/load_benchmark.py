@@ -69,8 +69,8 @@ def load_benchmark(
     ----------
     source : path, str or Benchmark
         A path or an address; ``NAME`` of a known test set whose files are in the data folder; ``NAME=PATH`` for one whose files
-        are elsewhere; or the YAML file of a card, or a folder with one called ``benchmark.yaml``. A path that exists goes before
-        a name. An unknown NAME is just a name. A benchmark is returned as it is.
+        are elsewhere; or the YAML file of a card, or a folder with one called ``benchmark.yaml``. A path that exists goes
+        before a name. An unknown NAME is just a name. A benchmark is returned as it is.
     name : str, optional
         Name of the test set. Default: that of the card, else of the folder or file.
     layout : str, optional
