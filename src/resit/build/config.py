@@ -10,11 +10,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from resit.build.duplicates.metrics import DEFAULT_METRICS
 from resit.data.guard import reading, refuse_unfit
 from resit.data.read_card import parse_yaml
 from resit.errors import InputError
 
 SCHEMA_NAME = "build.schema.json"
+# Up to these distances people review unless the configuration says otherwise.
+TARGETS = {"relative": 0.6}
 EDITORS = f"# yaml-language-server: $schema={SCHEMA_NAME}\n"
 Strategy = Literal["matched-frequency", "threshold", "top-images", "keyword", "uniform", "corrected-frequency"]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -88,7 +91,10 @@ class DuplicatesConfig(_Section):
     """How near-duplicates are looked for."""
 
     neighbours: int = Field(default=30, ge=1, description="Nearest images to keep for each candidate")
-    metrics: dict[str, MetricConfig] = Field(default={}, description="Measures by name, each with the distance to review up to")
+    metrics: dict[str, MetricConfig] = Field(
+        default={name: MetricConfig(target=TARGETS.get(name)) for name in DEFAULT_METRICS},
+        description="Measures by name, each with the distance to review up to; null: its pairs need no review",
+    )
 
 
 class BuildConfig(_Section):

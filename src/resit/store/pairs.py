@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, func, or_, select, update
 
 from resit.errors import InputError
 from resit.store.bulk import insert, next_number, read
@@ -72,12 +72,14 @@ def _renew(connection: Connection, columns: dict[str, list[Any]]) -> None:
     connection.execute(statement, [dict(zip((f"new_{name}" for name in columns), row, strict=True)) for row in rows])
 
 
-def pairs(connection: Connection, metric: str | None) -> pa.Table:
+def pairs(connection: Connection, metric: str | None, within: float | None) -> pa.Table:
     """Neighbours, of one metric or all; see :meth:`resit.store.Store.pairs`."""
     places = {"metric": WORD, "image": IMAGE_NAME, "other": IMAGE_NAME, "reference": WORD}
     statement = select(*(PAIR.c[f"{name}_id"] for name in places), PAIR.c.distance, PAIR.c.rank)
     if metric is not None:
         statement = statement.where(PAIR.c.metric_id == select(WORD.c.id).where(WORD.c.name == metric).scalar_subquery())
+    if within is not None:
+        statement = statement.where(or_(PAIR.c.distance <= within, PAIR.c.rank == 1))
     found = read(connection, statement, {**PAIRS, **dict.fromkeys(places, "int64")})
     words, images = Names(connection, WORD), Names(connection, IMAGE_NAME)
     names = {"metric": words, "image": images, "other": images, "reference": words}
@@ -86,6 +88,14 @@ def pairs(connection: Connection, metric: str | None) -> pa.Table:
     found = in_order(found, order)
     columns = {column: names[column].of(found.column(column)) for column in places}
     return table(PAIRS, {**columns, **{name: found.column(name) for name in FIGURES}})
+
+
+def references(connection: Connection) -> pa.Array:
+    """Images of reference sets; see :meth:`resit.store.Store.references`."""
+    none = select(WORD.c.id).where(WORD.c.name == "").scalar_subquery()
+    met = select(PAIR.c.other_id).where(PAIR.c.reference_id != func.coalesce(none, -1)).distinct()
+    found = read(connection, met, {"other": "int64"})
+    return Names(connection, IMAGE_NAME).of(found.column("other"))
 
 
 def add_verdicts(connection: Connection, given: pa.Table, where: str) -> Added:

@@ -161,10 +161,22 @@ class Store:
         with self.writing() as connection:
             return pairs.add_pairs(connection, table, self.where)
 
-    def pairs(self, metric: str | None = None) -> pa.Table:
-        """Pairs of a metric or all, of the schema PAIRS, ordered by metric, image, rank, reference and neighbour."""
+    def pairs(self, metric: str | None = None, *, within: float | None = None) -> pa.Table:
+        """Pairs of a metric or all, of the schema PAIRS, ordered by metric, image, rank, reference and neighbour.
+
+        Parameters
+        ----------
+        metric : str, optional
+        within : float, optional
+            Only pairs up to this distance, and the nearest neighbour of each image at whatever distance.
+        """
         with self.reading() as connection:
-            return pairs.pairs(connection, metric)
+            return pairs.pairs(connection, metric, within)
+
+    def references(self) -> pa.Array:
+        """Ids of the images of reference sets that are a neighbour of a candidate, in no particular order."""
+        with self.reading() as connection:
+            return pairs.references(connection)
 
     def add_verdicts(self, table: pa.Table) -> Added:
         """Add verdicts of people, of the schema VERDICTS. One that is stored already, its time included, is known."""
