@@ -7,10 +7,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from typer.main import get_command
+
 import resit
+from resit.cli.app import app
 from resit.study import groups_result, progress_result, retrain_result
 from resit.study import result as records
 
@@ -43,14 +47,19 @@ nitpick_ignore_regex = [("py:.*", r"(?!resit\b).*"), ("py:.*", r"resit\..*\.(Flo
 GENERATED = Path(__file__).parent / "reference" / "generated"
 
 
-DATA = [["data"], *(["data", name] for name in ("list", "show", "fetch", "verify"))]
+def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The words of every command; arguments of a group stand before its commands."""
+    yield words
+    given = tuple(str(one.metavar) for one in command.params if one.param_type_name == "argument")
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, (*words, *given, name))
 
 
 def write_cli_reference() -> None:
     """The pages of ``--help``, one a command, as the installed command prints them."""
     environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
     parts = []
-    for words in ([], ["compare"], ["evaluate"], ["progress"], ["groups"], ["retrain"], *DATA, ["doctor"], ["plan"]):
+    for words in commands(get_command(app)):
         call = [sys.executable, "-m", "resit", *words, "--help"]
         text = subprocess.run(call, capture_output=True, encoding="utf-8", env=environment, check=True).stdout
         body = "\n".join(line.rstrip() for line in text.strip("\n").splitlines())

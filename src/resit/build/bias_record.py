@@ -105,6 +105,8 @@ class BiasReport:
             for name, one in (("original", self.original), ("new", self.new))
         ]
         lines.append(f"true frequency, new minus original: {self.frequency_shift}")
+        if self.original_accuracy.value is None and self.new_accuracy.value is None:
+            return "\n".join([*lines, f"what this does to accuracy: {self.accuracy_shift}"])
         lines.append(f"accuracy that this shift is expected to gain: {self.accuracy_shift}")
         lines.append(f"accuracy: original {self.original_accuracy}, new {self.new_accuracy}")
         lines.append("accuracy on the new set at the original's frequencies:")

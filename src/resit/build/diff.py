@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,6 +63,10 @@ class Diff:
     def changed(self) -> bool:
         """Whether an image came or went."""
         return bool(len(self.came) + len(self.went))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that JSON holds: how many stayed, came and went, and why, by class."""
+        return {"stayed": self.stayed, "came": len(self.came), "went": len(self.went), "why": self.why.to_pylist()}
 
     def __str__(self) -> str:
         if not self.changed:

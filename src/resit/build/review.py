@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -94,6 +94,21 @@ class Review:
         if not self.converged:
             return "Sample again: the rounds end when one changes nothing."
         return "Release it: the last round changed nothing, and nothing is left to look at."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values that JSON holds; of rows only how many."""
+        return {
+            "selected": self.selected,
+            "images_left": len(self.images),
+            "pairs_left": len(self.pairs),
+            "unsure": self.unsure,
+            "wrong": len(self.wrong),
+            "came": self.came,
+            "went": self.went,
+            "problematic": list(self.problematic),
+            "converged": self.converged,
+            "next": self.next,
+        }
 
     def __str__(self) -> str:
         seen = self.selected - self.images.num_rows

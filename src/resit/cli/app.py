@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer.main import get_command
 
+from resit.cli.build import build
 from resit.cli.compare import compare
 from resit.cli.data import data
 from resit.cli.doctor import doctor
@@ -44,6 +45,7 @@ app.command(epilog=EXIT_CODES)(groups)
 app.command(epilog=EXIT_CODES)(retrain)
 app.command(epilog=EXIT_CODES)(doctor)
 app.command(epilog=EXIT_CODES)(plan)
+app.add_typer(build, epilog=EXIT_CODES)
 app.add_typer(data, epilog=EXIT_CODES)
 
 

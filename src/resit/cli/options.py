@@ -27,6 +27,7 @@ def _debug(ctx: typer.Context, value: bool) -> bool:
 
 INPUT, REPAIRS, STATISTICS, OUTPUT = "Input", "Repairs and choice of models", "Statistics", "Output"
 WAIVED = "Checks that can be waived"
+RUN = "The run"
 Unit = Literal["percent", "fraction"]
 Resampling = Literal["models", "examples", "crossed", "families"]
 Weighting = Literal["micro", "class-macro"]
@@ -37,6 +38,7 @@ Debug = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON on standard output, and nothing else there.", rich_help_panel=OUTPUT)
 ]
+Folder = Annotated[Path, typer.Argument(metavar="BUILD", help="The build's folder.")]
 Labels = Annotated[
     list[str] | None,
     typer.Option(

@@ -10,6 +10,7 @@ from resit.build.keys import Ints
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MOST_TOLD = 10  # shortages in a summary
 KEPT, DRAWN, UPWARD = "kept", "drawn", "upward"
 CELLS = {
     "class_id": "string",
@@ -102,4 +103,6 @@ class Drawn:
     def __str__(self) -> str:
         share = f" ({self.upward / len(self.selected):.1%})" if len(self.selected) else ""
         head = f"{len(self.selected):,} images selected, {self.upward:,}{share} of them drawn upward"
-        return "\n".join([head, *(f"short: {shortage}" for shortage in self.shortages)])
+        more = len(self.shortages) - MOST_TOLD
+        tail = [f"and {more:,} more classes that are short"] if more > 0 else []
+        return "\n".join([head, *(f"short: {shortage}" for shortage in self.shortages[:MOST_TOLD]), *tail])

@@ -1,0 +1,148 @@
+"""Draw the next revision of a build."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resit.build.bias import bias_report
+from resit.build.bias_record import BiasReport
+from resit.build.clock import now
+from resit.build.diff import Diff, diff
+from resit.build.eligibility import Eligible, voted
+from resit.build.sampling.records import Drawn
+from resit.build.sampling.registry import strategy_of
+from resit.build.sampling.run import sample
+from resit.build.selection import record
+from resit.build.steps.opened import Build, Tell, silent
+from resit.build.steps.originals import row_of
+from resit.build.steps.pool import Pool, read_pool
+from resit.data.predictions import Predictions
+from resit.errors import InputError
+from resit.store.records import Selection
+from resit.store.schemas import COUNTS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A new revision.
+
+    Parameters
+    ----------
+    revision : int
+    parent : int or None
+    eligible : Eligible
+    drawn : Drawn
+    bias : BiasReport
+    change : Diff or None
+        From the parent; None where there is none.
+    """
+
+    revision: int
+    parent: int | None
+    eligible: Eligible
+    drawn: Drawn
+    bias: BiasReport
+    change: Diff | None
+
+    def __str__(self) -> str:
+        lines = [f"revision r{self.revision}" + ("" if self.parent is None else f", from r{self.parent}")]
+        lines += [str(self.eligible), str(self.drawn)]
+        if self.change is not None:
+            lines.append(f"against r{self.parent}: {self.change}")
+        if len(self.drawn.selected):
+            lines.append(str(self.bias))
+        if not self.drawn.valid:
+            lines.append("This selection is not valid: some classes are short. `resit build status` says what to do.")
+        return "\n".join(lines)
+
+
+def draw_revision(
+    build: Build,
+    *,
+    afresh: bool = False,
+    parent: int | None = None,
+    seed: int | None = None,
+    predictions: Predictions | None = None,
+    tell: Tell = silent,
+) -> Sampled:
+    """Draw a selection as the configuration says, and store it as the next revision, whether it is valid or not.
+
+    Parameters
+    ----------
+    build : Build
+    afresh : bool, optional
+        Whether to keep nothing of an earlier revision.
+    parent : int, optional
+        The revision to go on from. Default: the last one.
+    seed : int, optional
+        Default: that of the configuration.
+    predictions : Predictions, optional
+        Answers of models on the original, by which the expected shift of accuracy is told.
+    tell : callable, optional
+        Told what is being done.
+
+    Returns
+    -------
+    Sampled
+
+    Raises
+    ------
+    InputError
+        If the predictions are of another test set, or there is no such revision.
+    UsageError
+        If the strategy's settings do not fit.
+    """
+    strategy = strategy_of(build.config.sampling)
+    before = None if afresh else _parent(build, parent)
+    seed = build.config.seed if seed is None else seed
+    tell("Reading the build")
+    pool = read_pool(build)
+    found = pool.eligible
+    originals = voted(pool.images, pool.counts, "original")
+    previous = None if before is None else before.selected
+    tell("Sampling")
+    drawn = sample(strategy, found.candidates, originals, previous, build.classes, build.config.per_class, seed=seed)
+    tell("Estimating the bias of noisy votes")
+    bias = bias_report(
+        originals.select(list(COUNTS)),
+        drawn.selected,
+        found.candidates.select(list(COUNTS)),
+        correct_original=None if predictions is None else correct_share(pool, predictions),
+        chosen_by_votes=strategy.by_votes,
+        votes=build.config.sampling.minimum_votes,
+        seed=seed,
+    )
+    number = None if before is None else before.revision
+    told = record(strategy, found, drawn, seed=seed, time=now(), parent=number, bias=bias)
+    revision = build.store.add_selection(told, drawn.selected, found.excluded, parent=number)
+    change = None if before is None else diff(before.selected, drawn.selected, found.excluded)
+    return Sampled(revision, number, found, drawn, bias, change)
+
+
+def _parent(build: Build, parent: int | None) -> Selection | None:
+    if parent is None and not build.store.revisions():
+        return None
+    return build.store.selection(parent)
+
+
+def correct_share(pool: Pool, predictions: Predictions) -> pa.Table:
+    """The share of models that are right on each original: columns image, class_id and correct.
+
+    Raises
+    ------
+    InputError
+        If the predictions are not of the original's length.
+    """
+    import pyarrow as pa
+
+    n = pool.build.original["n"]
+    if predictions.benchmark.n != n:
+        what = f"predictions of {predictions.benchmark.n:,} examples, while the original has {n:,}"
+        raise InputError(what, where=predictions.benchmark.name, fix="Give predictions on the original test set, whole.")
+    share = predictions.correct().mean(axis=0)
+    rows = [row_of(attributes) for attributes in pool.originals["attributes"].to_pylist()]
+    return pool.originals.select(["image", "class_id"]).append_column("correct", pa.array(share[rows]))
