@@ -18,6 +18,16 @@ def run(*words: object, cwd: Path, **options) -> subprocess.CompletedProcess[str
     return subprocess.run(call, capture_output=True, encoding="utf-8", cwd=cwd, env=environment, check=False, **options)
 
 
+def run_unread(*words: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run the command with a standard output that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    call = [sys.executable, "-m", "resit", *map(str, words)]
+    done = subprocess.run(call, stdout=write, stderr=subprocess.PIPE, check=False, cwd=cwd)
+    os.close(write)
+    return done
+
+
 @pytest.fixture
 def exam(tmp_path: Path) -> Path:
     """Six models on an original of 400 examples and a harder new set of 300."""
@@ -115,13 +125,17 @@ def test_version(tmp_path: Path):
 
 
 def test_a_reader_that_stops_reading_ends_it_quietly(tmp_path: Path):
-    read, write = os.pipe()
-    os.close(read)
-    call = [sys.executable, "-m", "resit", "plan", "--accuracy", "0.7", "--difference", "0.01"]
-    done = subprocess.run(call, stdout=write, stderr=subprocess.PIPE, check=False, cwd=tmp_path)
-    os.close(write)
+    done = run_unread("plan", "--accuracy", "0.7", "--difference", "0.01", cwd=tmp_path)
     assert done.stderr == b""
     assert done.returncode == 141
+
+
+@pytest.mark.parametrize("words", [("compare",), ("compare", "--json"), ("progress",)])
+def test_a_reader_that_stops_reading_loses_no_report(exam: Path, words: tuple[str, ...]):
+    done = run_unread(*words, "original", "new", "-o", "out", *FAST, cwd=exam)
+    assert (done.returncode, done.stderr) == (141, b"")
+    assert (exam / "out" / "index.html").exists()
+    assert (exam / "out" / "result.json").exists()
 
 
 def test_a_terminal_that_knows_only_ascii_still_gets_everything(exam: Path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli_end_to_end import run
+from test_cli_end_to_end import run, run_unread
 
 
 @pytest.fixture
@@ -38,6 +38,12 @@ def test_groups_writes_a_report_and_says_where(runs: Path):
     assert "Europe minus Africa" in done.stdout
     assert f"Report: {Path('out/index.html')}" in done.stdout
     assert json.loads((runs / "out" / "result.json").read_text())["schema"] == "resit.groups/1"
+
+
+def test_a_reader_that_stops_reading_loses_no_report_of_groups(runs: Path):
+    done = run_unread("groups", "set", "--by", "region", "-o", "out", *FEW, cwd=runs)
+    assert (done.returncode, done.stderr) == (141, b"")
+    assert (runs / "out" / "index.html").exists()
 
 
 def test_json_alone_on_standard_output(runs: Path):

@@ -60,6 +60,15 @@ def test_it_says_what_changed_and_where_everything_is(homes: Path, capsys: pytes
     assert json.loads((homes / "out/report/result.json").read_text())["schema"] == "resit.retrain/1"
 
 
+def test_the_report_is_there_before_anything_is_printed(homes: Path, monkeypatch: pytest.MonkeyPatch):
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("resit.cli.retrain_summary.retrain_summary", stop)
+    assert run([*WORDS, "-o", "out"]) == 130
+    assert (homes / "out/report/index.html").exists()
+
+
 def test_json_alone_on_standard_output(homes: Path, capsys: pytest.CaptureFixture[str]):
     assert run([*WORDS, "--json", "--no-report", "--balanced", "--refits", "2", "--features", "kept", "-q"]) == 0
     found = json.loads(capsys.readouterr().out)

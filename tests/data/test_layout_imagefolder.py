@@ -224,11 +224,22 @@ def test_labels_beside_a_flat_folder_are_found_and_told(tmp_path: Path):
 def test_images_without_labels_are_refused_with_the_way_out(tmp_path: Path):
     root = folder(tmp_path / "val", "a.png")
     assert "labels=" in str(refusal(lambda: read_layout(root), InputError))
-    write_csv(root / "metadata.csv", "file_name,label", ["a.png,3"])
-    assert "metadata.csv" in refusal(lambda: read_layout(root), InputError).fix
-    assert read_layout(root / "metadata.csv").labels.tolist() == [[3]]
+    write_csv(root / "table.csv", "file_name,label", ["a.png,3"])
+    assert "table.csv" in refusal(lambda: read_layout(root), InputError).fix
+    assert read_layout(root / "table.csv").labels.tolist() == [[3]]
     write_csv(root / "labels.csv", "id,label", ["a.png,3"])
     assert {notice.code for notice in read_layout(root).notices} == {"not-images", "labels-found"}
+
+
+def test_a_folder_with_the_metadata_of_hugging_face_is_read_by_it(tmp_path: Path):
+    root = folder(tmp_path / "pets", "a.png", "b.png", "c.png")
+    write_csv(root / "metadata.csv", "file_name,label,region", ["c.png,1,north", "a.png,0,south"])
+    benchmark = read_layout(root)
+    assert (benchmark.name, benchmark.labels.tolist()) == ("pets", [[1], [0]])
+    assert benchmark.groups["region"].tolist() == ["north", "south"]
+    assert codes(benchmark) >= {"labels-found", "images-without-row"}
+    (told,) = [notice.message for notice in benchmark.notices if notice.code == "images-without-row"]
+    assert told == "1 image without a row in metadata.csv left out: b.png."
 
 
 def test_given_labels_go_before_folders(tmp_path: Path):

@@ -119,7 +119,7 @@ def test_fewer_images_than_the_card_says_are_refused_and_told(folders: Make):
 
 def test_labels_outside_of_the_subset_are_refused(folders: Make):
     root = folders("x", {"n01440764": ["1.png"]})
-    with pytest.raises(InputError, match="1 images have labels outside of the subset: n01440764"):
+    with pytest.raises(InputError, match="1 image has labels outside of the subset: n01440764"):
         load_benchmark(f"imagenet-a={root}", partial=True)
 
 

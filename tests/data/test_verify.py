@@ -89,7 +89,7 @@ def test_identical_images_are_found_with_and_without_the_same_label(pets: Path):
         (["img_1.png", "img_2.png"], True),
         (["img_3.png", "img_6.png"], False),
     ]
-    assert "1 groups of identical images with different labels" in "\n".join(found.problems)
+    assert "1 group of identical images with different labels" in "\n".join(found.problems)
 
 
 def test_ids_that_are_given_are_compared_with_their_order(pets: Path, tmp_path: Path):

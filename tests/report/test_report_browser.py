@@ -9,7 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+import resit
+from resit import Accuracies, ModelId
+from resit.data.accuracies import Figures
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 SHOWN = "article:not([hidden])"
@@ -225,3 +230,35 @@ def _light(colour: str) -> float:
         parts = [int(float(part)) for part in colour.strip("rgba()").split(",")[:3]]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in parts)]
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.fixture(scope="module")
+def wide_table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Address of a report of progress on sets with long names."""
+    old = np.linspace(0.3, 0.85, 12)
+    sets = []
+    for name, values in (("imagenet-validation", old), ("imagenetv2-matched-frequency", old - 0.1), ("geode-photos", old / 3)):
+        n = np.full(12, 2000.0)
+        models = tuple(ModelId(f"m{at}") for at in range(12))
+        sets.append(Accuracies(name, models, {"top1": Figures(values, np.round(values * n), n, np.full(12, np.nan))}))
+    found = resit.progress(*sets, model_resamples=200)
+    return resit.report(found, tmp_path_factory.mktemp("wide")).as_uri()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_wide_table_fits_or_scrolls_in_its_box_with_a_shade_at_the_edge(browser: Any, wide_table: str, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(wide_table)
+    whole, shown = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert whole == shown == width
+    table, box = page.locator(".scroll").first.evaluate("box => [box.scrollWidth, box.clientWidth]")
+    if width == 1280:
+        assert table == box
+    else:
+        assert table > box
+        style = page.locator(".scroll").first.evaluate(
+            "box => [getComputedStyle(box).overflowX, getComputedStyle(box).backgroundImage]"
+        )
+        assert style[0] == "auto"
+        assert style[1].count("linear-gradient") == 4
+    page.close()

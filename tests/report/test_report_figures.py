@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
+from importlib import resources
 
 import pytest
 from fake import HOSTILE, NAMES, comparison, result
 
 from resit.report.charts import bands, rows, scatter
-from resit.report.figures import export, figures, specs
+from resit.report.figures import export, figures, picture, specs
 from resit.report.frame import frame
+from resit.report.page import render
 from resit.report.paper import drop, ranks
-from resit.study.result import SCALES
+from resit.study.result import SCALES, Estimate
 
 
 def test_each_figure_is_svg_png_and_pdf() -> None:
@@ -27,6 +30,19 @@ def test_each_figure_is_svg_png_and_pdf() -> None:
     assert svg.count('aria-roledescription="point"') == len(NAMES)
     assert "senet" in svg
     assert "nan" not in svg.lower().replace("nasnet", "")
+
+
+def test_a_picture_of_a_page_has_letters_of_the_size_of_the_pages_own_charts() -> None:
+    spec = scatter(comparison("v4"), "val", "linear", paper=True)
+    svg = picture(spec)
+    width, height, *box = map(
+        float, re.search(r'width="([\d.]+)" height="([\d.]+)" viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups()
+    )
+    sizes = {float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)}
+    script = (resources.files("resit.report") / "templates" / "scatter.js").read_text()
+    assert min(sizes) * width / box[0] == float(re.search(r"labelFontSize: (\d+)", script)[1]) == 12
+    assert height / box[1] == pytest.approx(width / box[0], abs=0.01)
+    assert width > 500
 
 
 def test_the_same_result_gives_the_same_figures() -> None:
@@ -100,6 +116,24 @@ def test_a_missing_line_draws_no_band() -> None:
     assert bands(bare, "linear") == []
     assert rows(bare)[0]["x1"] is None
     assert scatter(bare, "val", "linear", paper=True)["datasets"]["band"] == []
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_line_without_an_interval_is_drawn_without_a_band(scale: str) -> None:
+    whole = comparison()
+    fit = dataclasses.replace(whole.fits[scale], slope=Estimate(0.5), intercept=Estimate(0.25), band=None)
+    changed = dataclasses.replace(whole, fits={scale: fit})
+    old = [row.original.accuracy for row in whole.models if row.baseline]
+    first, last = bands(changed, scale)
+    assert (first["x"], last["x"]) == pytest.approx((min(old), max(old)))
+    for point in (first, last):
+        assert set(point) == {"x", "y"}
+        assert _on(scale, point["y"]) == pytest.approx(0.25 + 0.5 * _on(scale, point["x"]), abs=1e-4)
+    svg = dict(export("line", scatter(changed, "val", scale, paper=True)))["line.svg"].decode()
+    assert svg.count('aria-roledescription="line mark"') == 2  # the diagonal is the other
+    page = render(result(changed))
+    assert "fit, without a band" in page
+    assert "fit with its band" not in page
 
 
 def test_names_are_on_the_drop_only_where_they_can_be_read() -> None:

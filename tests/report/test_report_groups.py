@@ -11,6 +11,7 @@ import pytest
 
 import resit
 from resit import Benchmark, ModelId, OutputError, Predictions
+from resit.report.groups import accuracies
 
 HOSTILE = "<script>&_%"
 
@@ -79,6 +80,16 @@ def test_many_groups_models_and_no_original_are_drawn(tmp_path: Path):
     alone = resit.groups(answers("set", 1, ("only",)), by="region", resamples=50)
     assert "not available" in resit.report(alone, tmp_path / "report").read_text()
     assert not list((tmp_path / "report" / "figures").glob("disparity-*"))
+
+
+def test_small_groups_stand_after_the_others_and_are_marked():
+    new = answers("new")
+    new.benchmark.groups["region"][:2] = "rare"  # both are right
+    new.answers[:, :2, 0] = new.benchmark.labels[:2, 0]
+    drawn = accuracies(resit.groups(new, by="region", resamples=0).studies[0])
+    order = drawn["layer"][-1]["encoding"]["y"]["sort"]
+    assert order[-1] == "rare (2, small)"
+    assert not any("small" in name for name in order[:-1])
 
 
 def test_it_takes_the_place_of_another_report_and_of_nothing_else(result: resit.Groups, tmp_path: Path):

@@ -84,6 +84,28 @@ def test_every_place_is_either_in_the_outline_or_a_dot_and_no_name_stands_for_tw
         assert place.dot is None or (-180 <= place.dot[0] <= 180 and -90 <= place.dot[1] <= 90)
 
 
+def _corner(shape: dict[str, Any]) -> tuple[float, float]:
+    """Least longitude and latitude of a country's outline."""
+    rings = [ring for part in (shape["arcs"] if shape["type"] == "MultiPolygon" else [shape["arcs"]]) for ring in part]
+    whole = outline()
+    points = []
+    for arc in (at for ring in rings for at in ring):
+        steps = np.cumsum(whole["arcs"][~arc if arc < 0 else arc], axis=0)
+        points.append(steps * whole["transform"]["scale"] + whole["transform"]["translate"])
+    west, south = np.concatenate(points).min(axis=0)
+    return float(west), float(south)
+
+
+def test_french_guiana_is_not_in_the_colour_of_france():
+    shapes = {shape["id"]: shape for shape in outline()["objects"]["countries"]["geometries"]}
+    assert _corner(shapes["FRA"]) > (-10, 40)
+    west, south = _corner(shapes["GUF"])
+    assert (-56 < west < -50, 0 < south < 5) == (True, True)
+    found = world(study({"country": of("France", "Peru")}, "country"))
+    assert found is not None
+    assert told(found)["GUF"] == f"French Guiana: {NOTHING}"
+
+
 @pytest.mark.parametrize(("file", "column"), [("geode", "ip_country"), ("dollarstreet", "country")])
 def test_all_countries_of_the_real_sets_are_placed(shared_data: Path, file: str, column: str):
     with (shared_data / "geography" / f"{file}_metadata.csv").open(encoding="utf-8-sig", newline="") as lines:

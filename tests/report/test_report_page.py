@@ -8,9 +8,12 @@ import re
 import subprocess
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from fake import HOSTILE, NAMES, comparison, result
 
+from resit import Accuracies, ModelId, compare
+from resit.data.accuracies import Figures
 from resit.report import bundle as bundling
 from resit.report.bundle import bundle_ahead, vega_bundle
 from resit.report.page import data_block, render
@@ -173,3 +176,17 @@ def test_a_bundle_that_nobody_waits_for_leaves_no_process(monkeypatch: pytest.Mo
 def test_1500_models_make_a_page_of_bounded_size() -> None:
     small, large = (len(render(result(comparison(names=tuple(f"model {i}" for i in range(count)))))) for count in (100, 1600))
     assert (large - small) / 1500 < 1_100  # characters a model
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_one_is_said_in_the_singular_in_every_part(models: int) -> None:
+    sets = []
+    for name, values in (("old", [1.0, 0.8]), ("new", [0.7, 0.6])):
+        known, n = np.array(values[:models]), np.full(models, 100.0)
+        ids = tuple(ModelId(f"m{at}") for at in range(models))
+        sets.append(Accuracies(name, ids, {"top1": Figures(known, known * n, n, np.full(models, np.nan))}))
+    found = compare(*sets, model_resamples=100, example_resamples=50)
+    page = re.sub("<script>.*?</script>", "", render(found), flags=re.DOTALL)
+    wrong = re.compile(r"(?<![\d.,])1 (?:\w+ )?(?:models|pairs|warnings|examples|accuracies|classes|groups|files)\b")
+    assert [wrong.findall(text) for text in (str(found), found._repr_html_(), page)] == [[], [], []]
+    assert f"of {models} model{'s' if models > 1 else ''} is" in str(found)

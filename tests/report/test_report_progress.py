@@ -12,6 +12,7 @@ import pytest
 import resit
 from resit import Accuracies, ModelId, OutputError
 from resit.data.accuracies import Figures
+from resit.report.progress import lines
 
 
 def figures(name: str, values: list[float]) -> Accuracies:
@@ -52,6 +53,15 @@ def test_table_holds_fractions_in_full_and_latex_is_escaped(written: Path, resul
     assert float(rows[0]["rate"]) == result.rates[0].fits["linear"].slope.estimate
     assert [row["gap"] for row in rows if row["set"] == "flat"] == ["", ""]
     assert r"\textless{}script\textgreater{}\&\_\%" in (written / "tables/progress.tex").read_text()
+
+
+def test_a_line_without_an_interval_is_drawn_without_a_band():
+    old, new = figures("old", [0.5, 0.6, 0.8]), figures("new", [0.4, 0.45, 0.55])
+    found = resit.progress(old, new, model_resamples=0)
+    _, band, line = lines(list(found.rates), "old")["layer"]
+    drawn = [(point["set"], round(point["x"], 6), round(point["y"], 6)) for point in line["data"]["values"]]
+    assert drawn == [("new", 50, 40), ("new", 80, 55)]
+    assert band["transform"] == [{"filter": "isValid(datum.low)"}]
 
 
 def test_it_takes_the_place_of_another_report_and_of_nothing_else(result: resit.Progress, tmp_path: Path):

@@ -15,6 +15,7 @@ from extras import needs
 from featured import PixelModel, exam
 from resit import Retrained
 from resit.data.benchmark import ClassInfo
+from resit.report.retrain import accuracies, overview_table
 
 needs("sklearn", "safetensors")
 HOSTILE = "<script>&_%"
@@ -73,6 +74,25 @@ def test_tables_hold_figures_in_full(written: Path, result: Retrained):
     assert [row["fold"] for row in folds] == ["1", "2", "3", "4", "5", "all"]
     assert sum(int(row["test"]) for row in folds[:5]) == 480
     assert r"\textless{}script\textgreater{}\&\_\%" in (written / "tables/retraining.tex").read_text()
+
+
+def test_the_page_begins_with_a_table_of_before_and_after(written: Path, result: Retrained):
+    page = (written / "index.html").read_text()
+    assert page.index("Before and after</h2>") < page.index('<ul class="leads">') < page.index("<figure")
+    table = overview_table(result)
+    assert [row[:3] for row in table.rows[:3]] == [
+        ("homes", "top-1", "accuracy, %"),
+        ("homes", "top-1", "best minus worst, points"),
+        ("homes", "top-1", f"north minus {HOSTILE}, points"),
+    ]
+    assert len(table.rows) == 3 * len(result.outcomes)
+    first = result.outcomes[0]
+    assert table.rows[0][4].startswith(f"{100 * first.after.accuracy.estimate:.2f} [")
+
+
+def test_small_groups_stand_last_in_the_picture(result: Retrained):
+    order = accuracies(result.outcomes[0])["layer"][-1]["encoding"]["y"]["sort"]
+    assert order[-1] == "islet (small) (9)"
 
 
 def test_a_model_whose_own_head_is_not_comparable_is_drawn(tmp_path: Path):

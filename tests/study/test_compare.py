@@ -255,6 +255,26 @@ def test_case_29_one_model_still_has_its_change():
     assert "two models" in found.reason["spearman"]
 
 
+@pytest.mark.parametrize(("models", "few"), [(3, True), (9, True), (10, False)])
+def test_a_line_over_a_few_models_is_told_once(models: int, few: bool):
+    old = np.linspace(0.5, 0.9, models)
+    sets = [accuracies(name, old - drop, 400) for name, drop in (("old", 0), ("new", 0.1), ("newer", 0.2))]
+    told = [warning for warning in resit.compare(*sets, **FEW).warnings if warning.code == "few-models"]
+    assert [warning.where for warning in told] == (["new, top-1; newer, top-1"] if few else [])
+    assert all(f"over {models} models" in warning.message for warning in told)
+
+
+def test_models_near_chance_in_the_line_are_told_and_those_beside_it_are_not():
+    old = predictions("old", [0.1, 0.1, *np.linspace(0.5, 0.9, 9)])
+    new = predictions("new", [0.1, 0.11, *np.linspace(0.4, 0.8, 9)], seed=1)
+    (told,) = [warning for warning in resit.compare(old, new, **FEW).warnings if warning.code == "line-at-chance"]
+    assert told.where == "new, top-1"
+    assert told.message.startswith("2 of the 11 models of the line guess")
+    assert "m0, m1" in told.message
+    beside = resit.compare(old, new, baseline=[f"m{at}" for at in range(2, 11)], **FEW)
+    assert "line-at-chance" not in codes(beside)
+
+
 def test_case_30_lost_replicates_are_counted_and_too_many_make_it_not_available():
     few = only(
         resit.compare(accuracies("old", [0.6, 0.7, 0.8], 99), accuracies("new", [0.5, 0.6, 0.7], 99), model_resamples=9_000)

@@ -73,6 +73,27 @@ def test_verdict_says_where_a_point_buys_less(result: Progress):
     assert gap(turned).ratio.estimate == pytest.approx(1 / gap(result).ratio.estimate)
 
 
+def test_the_gap_carries_the_r2_of_a_weak_line():
+    rng = np.random.default_rng(0)
+    old = np.linspace(0.3, 0.8, 60)
+    noisy = 0.3 * old + 0.2 + rng.normal(0, 0.1, 60)
+    found = resit.progress(
+        accuracies("old", old, 900), accuracies("even", old - 0.1, 900), accuracies("noisy", noisy, 900), model_resamples=300
+    )
+    r2 = np.corrcoef(old, np.round(noisy * 900) / 900)[0, 1] ** 2
+    assert 0.1 < r2 < 0.5
+    assert f"; R² {r2:.2f} on noisy: progress on old explains little of accuracy there." in found.verdict[0]
+    assert "on even: progress" not in found.verdict[0]
+    flat = resit.progress(
+        accuracies("old", old, 900),
+        accuracies("even", old, 900),
+        accuracies("flat", noisy - 0.3 * old, 900),
+        model_resamples=300,
+    )
+    assert flat.gaps[0].ratio.estimate is None
+    assert "; R² 0.0" in flat.verdict[0]
+
+
 def test_a_rate_that_may_be_0_makes_the_gap_unbounded():
     flat = accuracies("flat", [0.5, 0.52, 0.49, 0.51, 0.5, 0.52, 0.49, 0.51], 500)
     found = resit.progress(*sets()[:2], flat, model_resamples=2_000)

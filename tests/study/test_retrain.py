@@ -393,7 +393,7 @@ def test_the_same_set_twice_is_refused(homes: tuple[Benchmark, PixelModel], tmp_
 def test_too_little_to_train_on_is_refused(tmp_path: Path):
     benchmark, model = exam(60, 8)
     same = replace(benchmark, labels=np.zeros((60, 1), np.int32))
-    with pytest.raises(InputError, match="examples of 1 classes"):
+    with pytest.raises(InputError, match="examples of 1 class"):
         retrain_last_layer(model, same, tmp_path, **FEW)
     with pytest.raises(UsageError, match="cannot be dealt into 70 folds"):
         retrain_last_layer(model, benchmark, tmp_path, **FEW | {"folds": 70})

@@ -103,7 +103,7 @@ def compare(
 
     ORIGINAL and each NEW are a folder of one file a model, a table of predictions, or a table of accuracies.
     """
-    from resit.cli.show import progress, summary, write_report
+    from resit.cli.show import progress, show, summary
 
     settings: dict[str, Any] = {
         "models": tuple(models or ()),
@@ -140,12 +140,7 @@ def compare(
             allow_different_transforms=allow_different_transforms,
             progress=tell,
         )
-    if as_json:
-        typer.echo(result.to_json())
-    elif not quiet:
-        summary(result)
-    if not no_report:
-        write_report(result, output, aside=as_json, quiet=quiet)
+    show(result, summary, None if no_report else output, as_json=as_json, quiet=quiet)
 
 
 def _sources(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 
 from rich.console import Console
 from rich.padding import Padding
@@ -12,6 +14,9 @@ from rich.text import Text
 
 from resit.cli.show import bullet, on_output
 from resit.evaluate.record import Answered, Evaluation
+
+LABELS = "labels.parquet"
+FEWEST = 2
 
 
 def show_evaluation(result: Evaluation, *, quiet: bool) -> None:
@@ -52,5 +57,15 @@ def _table(rows: list[Answered]) -> Table:
 def _next(console: Console, result: Evaluation) -> None:
     folders = " ".join(map(shlex.quote, result.folders))
     console.print(Text(f"Answers: {folders}"))
-    if len(result.folders) > 1:
+    if len(result.folders) < 2:
+        return
+    if _on_all(result.folders) >= FEWEST:
         console.print(Text.assemble("Next: ", (f"resit compare {folders}", "bold")))
+    else:
+        console.print("Next: ask another model in the same way; a comparison is of several.")
+
+
+def _on_all(folders: Sequence[str]) -> int:
+    """Models whose answers are in all folders, from this run or an earlier one."""
+    stored = [{file.name for file in Path(folder).glob("*.parquet")} - {LABELS} for folder in folders]
+    return len(set.intersection(*stored))

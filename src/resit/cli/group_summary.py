@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from resit.cli.show import bullet, ending, on_output
+from resit.data.paths import counted
 
 if TYPE_CHECKING:
     from resit.study.groups_result import Groups
@@ -32,7 +33,7 @@ def group_summary(result: Groups) -> None:
     for study in result.studies:
         size = f" (n = {study.set.n:,})" if study.set.n else ""
         title = f"{study.set.name}{size}, {metric_label(study.metric)}, by {study.by}"
-        console.print(Text.assemble((title, "bold"), f": {study.n_groups} groups"))
+        console.print(Text.assemble((title, "bold"), f": {counted(study.n_groups, 'group')}"))
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
         for at, name in enumerate(COLUMNS):
             table.add_column(name, justify="left" if at < 3 else "right", overflow="fold")
@@ -41,7 +42,7 @@ def group_summary(result: Groups) -> None:
             table.add_row(*(Text(cells[name]) for name in COLUMNS))
         console.print(Padding(table, (0, 0, 0, 2)))
         if len(study.models) > MOST_ROWS:
-            console.print(f"  … and {len(study.models) - MOST_ROWS:,} more models, in the report.")
+            console.print(f"  … and {counted(len(study.models) - MOST_ROWS, 'more model')}, in the report.")
         console.print()
     for sentence in result.verdict:
         bullet(console, sentence)

@@ -87,7 +87,7 @@ def groups(
     """Say how accurate models are on each group of SET, and how far the best group is ahead of the worst."""
     from resit.cli.group_summary import group_summary
     from resit.cli.show import progress as shown
-    from resit.cli.show import write_report
+    from resit.cli.show import show
 
     if not no_report:
         from resit.report.write import check_directory
@@ -117,12 +117,7 @@ def groups(
             resamples=resamples,
             progress=tell,
         )
-    if as_json:
-        typer.echo(result.to_json())
-    elif not quiet:
-        group_summary(result)
-    if not no_report:
-        write_report(result, output, aside=as_json, quiet=quiet)
+    show(result, group_summary, None if no_report else output, as_json=as_json, quiet=quiet)
 
 
 def _pair(value: str | None) -> tuple[str, str] | None:

@@ -72,7 +72,7 @@ def progress(
 ) -> None:
     """Say what a gain on ORIGINAL goes with on each SET, and how much less it buys there than on a standard one."""
     from resit.cli.show import progress as shown
-    from resit.cli.show import progress_summary, write_report
+    from resit.cli.show import progress_summary, show
 
     if len(paths) < 2:
         raise UsageError("progress needs an original and at least one other set", fix="Write resit progress ORIGINAL SET.")
@@ -103,9 +103,4 @@ def progress(
             allow_different_transforms=allow_different_transforms,
             progress=tell,
         )
-    if as_json:
-        typer.echo(result.to_json())
-    elif not quiet:
-        progress_summary(result)
-    if not no_report:
-        write_report(result, output, aside=as_json, quiet=quiet)
+    show(result, progress_summary, None if no_report else output, as_json=as_json, quiet=quiet)

@@ -120,7 +120,7 @@ def retrain(
     """Train a new last layer on a model's features, and say what it changes: accuracy and disparity, before and after."""
     from resit.cli.retrain_summary import retrain_summary
     from resit.cli.show import progress as shown
-    from resit.cli.show import say
+    from resit.cli.show import show
 
     target = output / "report"
     if not no_report:
@@ -160,17 +160,7 @@ def retrain(
             resamples=resamples,
             progress=tell,
         )
-    if as_json:
-        typer.echo(result.to_json())
-    elif not quiet:
-        retrain_summary(result)
-    if not no_report:
-        from resit.report import report
-
-        with shown(quiet=quiet) as tell:
-            tell("Writing the report")
-            index = report(result, target)
-        say(index, aside=as_json, quiet=quiet)
+    show(result, retrain_summary, None if no_report else target, as_json=as_json, quiet=quiet)
 
 
 def _pair(value: str | None) -> tuple[str, str] | None:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from resit.cli.show import bullet, on_output
+from resit.data.paths import counted
 
 if TYPE_CHECKING:
     from resit.study.retrain_result import Retrained
@@ -31,7 +32,7 @@ def retrain_summary(result: Retrained) -> None:
     for outcome in result.outcomes:
         size = f" (n = {outcome.set.n:,})" if outcome.set.n else ""
         title = f"{outcome.set.name}{size}, {metric_label(outcome.metric)}, by {outcome.column}"
-        console.print(Text.assemble((title, "bold"), f": {outcome.n_classes:,} classes"))
+        console.print(Text.assemble((title, "bold"), f": {counted(outcome.n_classes, 'class', 'classes')}"))
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
         for name in COLUMNS[2:]:
             table.add_column(name, justify="left" if name == "group" else "right", overflow="fold")
@@ -41,7 +42,7 @@ def retrain_summary(result: Retrained) -> None:
             table.add_row(*(Text(cell) for cell in cells[2:]))
         console.print(Padding(table, (0, 0, 0, 2)))
         if len(shown) < len(found):
-            console.print(f"  … and {len(found) - len(shown):,} more groups, in the report.")
+            console.print(f"  … and {counted(len(found) - len(shown), 'more group')}, in the report.")
         console.print()
     for sentence in result.verdict:
         bullet(console, sentence)

@@ -6,19 +6,24 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from resit.data.paths import counted
+
 if TYPE_CHECKING:
     from resit.study.groups_result import Groups
     from resit.study.progress_result import Progress
     from resit.study.result import Comparison, Estimate, Result, SetInfo
+    from resit.study.retrain_result import Retrained
 
+Shown = TypeVar("Shown", "Result", "Progress", "Groups", "Retrained")
 NOT_AVAILABLE = "n/a"
 WIDE = 120
 
@@ -49,24 +54,48 @@ def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
         yield lambda step: shown.update(task, description=escape(step))
 
 
-def write_report(result: Result | Progress | Groups, directory: Path, *, aside: bool, quiet: bool) -> None:
-    """Write the report of a result, and say where it is.
+def show(result: Shown, summary: Callable[[Shown], None], directory: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """Write the report of a result, then print the result: a reader that stops reading loses no report.
 
     Parameters
     ----------
-    result : Result, Progress or Groups
+    result : Result, Progress, Groups or Retrained
         What was found.
-    directory : Path
-        Where the report goes.
-    aside, quiet : bool
-        As in :func:`say`.
+    summary : callable
+        Prints the result for people.
+    directory : Path or None
+        Where the report goes; None for no report.
+    as_json, quiet : bool
+        Print JSON, or only where the report is.
+
+    Raises
+    ------
+    OutputError
+        If the report cannot be written; the result is printed nonetheless.
     """
+
+    def figures() -> None:
+        if as_json:
+            typer.echo(result.to_json())
+        elif not quiet:
+            summary(result)
+
+    try:
+        index = None if directory is None else _written(result, directory, quiet=quiet)
+    except Exception:
+        figures()
+        raise
+    figures()
+    if index is not None:
+        say(index, aside=as_json, quiet=quiet)
+
+
+def _written(result: Result | Progress | Groups | Retrained, directory: Path, *, quiet: bool) -> Path:
     from resit.report import report
 
     with progress(quiet=quiet) as tell:
         tell("Writing the report")
-        index = report(result, directory)
-    say(index, aside=aside, quiet=quiet)
+        return report(result, directory)
 
 
 def say(index: Path, *, aside: bool, quiet: bool) -> None:
@@ -136,7 +165,7 @@ def progress_summary(result: Progress) -> None:
     for sentence in result.verdict:
         bullet(console, sentence, indent=2)
     if result.left_out:
-        bullet(console, f"{len(result.left_out):,} models are not on all sets and are left out.", indent=2)
+        bullet(console, f"{counted(len(result.left_out), 'model is', 'models are')} not on all sets and left out.", indent=2)
     ending(console, result)
 
 

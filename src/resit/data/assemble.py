@@ -18,7 +18,7 @@ from resit.data.entries import Entries
 from resit.data.joins import Joiner, collapse_labels, ids_from_answers
 from resit.data.labels import LabelSheet, no_labels
 from resit.data.models import ModelId
-from resit.data.paths import short_list
+from resit.data.paths import counted, short_list
 from resit.data.predictions import CORRECTNESS, Predictions
 from resit.data.sheets import AnswerSheet, Source
 from resit.errors import InputError, Notice
@@ -275,7 +275,8 @@ def _once(accepted: npt.NDArray[np.int64], labels: LabelSheet, notices: list[Not
         again[:, column] = np.any(accepted[:, :column] == mine[:, None], axis=1) & (mine >= 0)
     if not again.any():
         return accepted
-    message = f"{int(again.any(axis=1).sum())} examples accept one class more than once; it was counted once."
+    found = counted(int(again.any(axis=1).sum()), "example accepts", "examples accept")
+    message = f"{found} one class more than once; it was counted once."
     notices.append(Notice("repeated-labels", labels.source, message))
     return np.where(again, -1, accepted)
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from resit.data.models import ModelId
 from resit.data.numbers import Numbers
-from resit.data.paths import short_list
+from resit.data.paths import counted, short_list
 from resit.errors import InputError, Notice
 
 Floats = npt.NDArray[np.float64]
@@ -63,7 +63,8 @@ def counts_of_rates(
         return correct
     rows = short_list((model for model, odd in zip(models, misfit, strict=True) if odd), 3)
     what = (
-        f"no whole number right of n = {asked[np.argmax(misfit)]:g} gives the accuracies of {int(misfit.sum())} rows ({rows})"
+        f"no whole number right of n = {asked[np.argmax(misfit)]:g} gives the accuracies of "
+        f"{counted(int(misfit.sum()), 'row')} ({rows})"
     )
     if stated_n:
         raise InputError(f"n does not fit: {what}", where=where, fix="Give the set's true n, or leave it out.")

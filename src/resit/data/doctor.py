@@ -12,7 +12,7 @@ from resit.data.aliases import suggest_aliases
 from resit.data.checks import check
 from resit.data.label_spaces import UNNAMED
 from resit.data.load import load
-from resit.data.paths import short_list
+from resit.data.paths import counted, short_list
 from resit.data.predictions import Predictions
 from resit.errors import Notice, ResitError
 
@@ -89,12 +89,12 @@ def _predictions_line(data: Predictions) -> str:
     several = "" if benchmark.single_label else ", several accepted labels"
     ids = "ids" if benchmark.ids is not None else "no ids, by position"
     space = "" if data.is_correctness else f", {benchmark.label_space}"
-    return f"{data.name}: {len(data.models)} models, {data.n} examples, {what}{space}{several}, {ids}"
+    return f"{data.name}: {counted(len(data.models), 'model')}, {counted(data.n, 'example')}, {what}{space}{several}, {ids}"
 
 
 def _accuracies_line(data: Accuracies) -> str:
     space = f" {data.label_space}," if data.label_space != UNNAMED else ""
-    return f"{data.name}: {', '.join(data.metrics)} of {len(data.models)} models,{space} from {data.unit}"
+    return f"{data.name}: {', '.join(data.metrics)} of {counted(len(data.models), 'model')},{space} from {data.unit}"
 
 
 def _unmatched(original: Predictions | Accuracies, new: Predictions | Accuracies) -> list[Notice]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resit.data.labels import LabelSheet
-from resit.data.paths import short_list
+from resit.data.paths import counted, short_list
 from resit.data.sheets import check_count
 from resit.errors import InputError, Notice
 
@@ -161,7 +161,8 @@ def collapse_labels(labels: LabelSheet, notices: list[Notice]) -> tuple[LabelShe
     if len(first) == labels.n:
         return labels, None
     _refuse_conflicts(labels.entries.values, labels.ids, first[inverse], labels.source)
-    message = f"{labels.n - len(first)} examples are listed twice with the same label; each was counted once."
+    twice = counted(labels.n - len(first), "example is", "examples are")
+    message = f"{twice} listed twice with the same label; each was counted once."
     notices.append(Notice("duplicates-collapsed", labels.source, message))
     rows = np.sort(first)
     return labels.take(rows), Listing(rows, first[inverse])

@@ -17,7 +17,7 @@ from resit.data.classes import ClassMap
 from resit.data.expect import check_expected
 from resit.data.guard import reading
 from resit.data.label_spaces import IMAGENET_1K, UNNAMED
-from resit.data.paths import default_name, short_list, visible_files, visible_folders, whole_path
+from resit.data.paths import counted, default_name, short_list, visible_files, visible_folders, whole_path
 from resit.data.read_card import read_card
 from resit.data.registry import CARD_SUFFIXES, find_card, folder_of, known_benchmarks, suggestion
 from resit.data.relabel import relabel
@@ -324,7 +324,8 @@ def _subset(chosen: str | Path | Sequence[str], benchmark: Benchmark) -> npt.NDA
     outside = (benchmark.labels >= 0) & ~np.isin(benchmark.labels, indices)
     if outside.any():
         first = sorted({benchmark.class_id(int(label)) for label in benchmark.labels[outside]})
-        what = f"{int(outside.any(axis=1).sum()):,} images have labels outside of the subset: {short_list(first)}"
+        images = counted(int(outside.any(axis=1).sum()), "image has", "images have")
+        what = f"{images} labels outside of the subset: {short_list(first)}"
         raise InputError(what, where=benchmark.name, fix="Is it this test set, and this subset?")
     return indices
 

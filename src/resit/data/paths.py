@@ -81,6 +81,20 @@ def short_list(items: Iterable[object], most: int = 5) -> str:
     return ", ".join(texts[:most]) + more
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number and what there are so many of, with the words for one where it is one.
+
+    Parameters
+    ----------
+    number : int
+    one : str
+        What follows 1, such as ``image has no label``.
+    many : str, optional
+        What follows every other number. Default: ``one`` and an s.
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
 def match_names(names: Sequence[str], globs: Sequence[str], where: str) -> set[str]:
     """Names that at least one glob matches.
 

@@ -17,7 +17,7 @@ from resit.data.class_lists import objectnet_classes
 from resit.data.classes import ClassMap
 from resit.data.images import Images, Raw
 from resit.data.labels import LabelSheet
-from resit.data.paths import short_list
+from resit.data.paths import counted, short_list
 from resit.errors import InputError, Notice
 
 Rows = npt.NDArray[np.intp]
@@ -161,10 +161,11 @@ def _rows(benchmark: Benchmark, how: Relabel, sheet: LabelSheet, file: object) -
         raise InputError("labels without ids, to be joined by them", where=where, fix="Give a table with columns id and label.")
     place = {key: row for row, key in enumerate(sheet.ids.tolist())}
     if len(place) < sheet.n:
-        raise InputError(f"{sheet.n - len(place)} ids are there twice", where=where, fix="Each image has one row.")
+        twice = counted(sheet.n - len(place), "id is", "ids are")
+        raise InputError(f"{twice} there twice", where=where, fix="Each image has one row.")
     missing = [key for key in benchmark.ids.tolist() if key not in place]
     if missing:
-        raise InputError(f"no label for {len(missing)} images: {short_list(missing)}", where=where)
+        raise InputError(f"no label for {counted(len(missing), 'image')}: {short_list(missing)}", where=where)
     return np.array([place[key] for key in benchmark.ids.tolist()], np.intp)
 
 

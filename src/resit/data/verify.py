@@ -20,7 +20,7 @@ from resit.data.expect import counts, differences, expected_counts
 from resit.data.images import Images
 from resit.data.labels import read_labels
 from resit.data.load_benchmark import find, load_benchmark
-from resit.data.paths import short_list
+from resit.data.paths import counted, short_list
 from resit.errors import InputError, Notice, UsageError
 
 AT_ONCE = 1024
@@ -134,7 +134,7 @@ class VerifyReport:
         for same, what in ((False, "with different labels"), (True, "with the same labels")):
             groups = [" = ".join(group.where) for group in self.duplicates if group.same_labels == same]
             if groups:
-                found.append(f"{len(groups):,} groups of identical images {what}: {short_list(groups, SHOWN)}")
+                found.append(f"{counted(len(groups), 'group')} of identical images {what}: {short_list(groups, SHOWN)}")
         return tuple(found)
 
     @property
@@ -151,7 +151,8 @@ class VerifyReport:
     def __str__(self) -> str:
         seen = sum(count.found > 0 for count in self.classes)
         against = f"compared with the card {self.card}" if self.card else "no card to compare with"
-        head = f"{self.name}: {self.n:,} examples of {seen:,} classes, {self.n_decoded:,} images decoded; {against}"
+        sizes = f"{counted(self.n, 'example')} of {counted(seen, 'class', 'classes')}"
+        head = f"{self.name}: {sizes}, {counted(self.n_decoded, 'image')} decoded; {against}"
         lines = [f"  problem: {problem}" for problem in self.problems] or ["  no problem found"]
         return "\n".join([head, *lines, *(f"  note: {notice}" for notice in self.notices)])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from resit.report import format as fmt
-from resit.report.frame import Frame, Spec, frame
+from resit.report.frame import Frame, Spec, frame, line_of
 from resit.report.palette import Palette, palette
 from resit.study.result import Comparison, ModelRow
 
@@ -53,13 +53,8 @@ def _row(row: ModelRow, series: str) -> dict[str, Any]:
 
 
 def bands(comparison: Comparison, scale: str) -> Rows:
-    """The line over the baseline models with its band, point by point; empty where there is no line."""
-    fit = comparison.fits.get(scale)
-    if fit is None or fit.band is None:
-        return []
-    band = fit.band
-    points = zip(band.x, band.fit, band.low, band.high, strict=True)
-    return [dict(zip(("x", "y", "low", "high"), map(_short, point), strict=True)) for point in points]
+    """The line over the baseline models, point by point, with its band where it has one; empty where there is no line."""
+    return [dict(zip(("x", "y", "low", "high"), map(_short, point), strict=False)) for point in line_of(comparison, scale)]
 
 
 def _short(value: float) -> float:
@@ -107,9 +102,7 @@ def scatter(comparison: Comparison, original: str, scale: str, *, paper: bool = 
 
 def _leaves(comparison: Comparison, area: Frame) -> bool:
     """Whether the line or its band goes beyond what the frame holds."""
-    return any(
-        not area.edge <= point[end] <= 1 - area.edge for point in bands(comparison, area.scale) for end in ("low", "high")
-    )
+    return any(not area.edge <= at <= 1 - area.edge for point in line_of(comparison, area.scale) for at in point[1:])
 
 
 def _mark(kind: str, style: str, **more: Any) -> Spec:
@@ -123,10 +116,12 @@ def _diagonal(area: Frame, axes: Spec) -> Spec:
 
 
 def _line(area: Frame, axes: Spec) -> tuple[Spec, Spec]:
-    base = {"data": {"name": "band"}, "transform": area.place("x", "y", "low", "high", edge=TINY)}
+    data, known = {"name": "band"}, {"filter": "isValid(datum.low)"}
     edges = {"x": axes["x"], "y": {**axes["y"], "field": "tlow"}, "y2": {"field": "thigh"}}
-    band = {**base, "mark": _mark("area", "band"), "encoding": edges}
-    return band, {**base, "mark": _mark("line", "fit"), "encoding": axes}
+    around = [known, *area.place("x", "low", "high", edge=TINY)]
+    band = {"data": data, "transform": around, "mark": _mark("area", "band"), "encoding": edges}
+    line = {"data": data, "transform": area.place("x", "y", edge=TINY), "mark": _mark("line", "fit"), "encoding": axes}
+    return band, line
 
 
 def _intervals(area: Frame, axes: Spec, *, crowd: bool) -> list[Spec]:

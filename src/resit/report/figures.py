@@ -13,6 +13,9 @@ from resit.report.paper import drop, ranks, theme
 from resit.study.result import SCALES, Result
 
 DOTS = 300
+ZOOM = 1.5  # eight-point letters as the twelve pixels of the page's own charts
+PAGE_ROOM = (340, 240)
+SIZE = re.compile(r'width="(?P<width>[\d.]+)" height="(?P<height>[\d.]+)"')
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 CLIP = re.compile(r'(?<=id="clip)\d+(?=")|(?<="url\(#clip)\d+(?=\)")')
 RESOURCES = re.compile(rb"(?:^ +/[a-z]+\d+ \d+ 0 R\n)+", re.MULTILINE)
@@ -52,6 +55,18 @@ def export(path: str, spec: Spec) -> Iterator[tuple[str, bytes]]:
     yield f"{path}.svg", svg.encode()
     yield f"{path}.png", vl_convert.svg_to_png(svg, ppi=DOTS)
     yield f"{path}.pdf", _in_order(vl_convert.svg_to_pdf(svg))
+
+
+def picture(spec: Spec) -> str:
+    """A figure as SVG for a page: more room than on paper, in the page's sizes of letters and points."""
+    import vl_convert
+
+    svg = _numbered(vl_convert.vegalite_to_svg(printable(spec), config=theme(room=PAGE_ROOM)))
+    return SIZE.sub(_zoomed, svg, count=1)
+
+
+def _zoomed(found: re.Match[str]) -> str:
+    return " ".join(f'{name}="{ZOOM * float(size):g}"' for name, size in found.groupdict().items())
 
 
 def printable(value: Any) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from resit.report.scales import BACK, FORWARD, backward, forward, ticks
-from resit.study.result import Band, Comparison, ModelRow
+from resit.study.result import Comparison, Fit, ModelRow
 
 Spec = dict[str, Any]
 Bounds = tuple[float, float]
@@ -63,19 +63,47 @@ def frame(comparison: Comparison, scale: str, *, near: bool = False) -> Frame:
     shown = [row for row in comparison.models if row.baseline or not near] or list(comparison.models)
     sizes = [n for row in comparison.models for n in (row.original.n, row.new.n) if n]
     edge = 0.0 if scale == "linear" else 0.5 / max(sizes, default=5_000)
-    fit = comparison.fits.get(scale)
     x = _bounds(scale, edge, _values(shown, "original"))
-    y = _bounds(scale, edge, [*_values(shown, "new"), *_reach(fit.band if fit else None)])
+    y = _bounds(scale, edge, [*_values(shown, "new"), *(at for point in line_of(comparison, scale) for at in point[1:])])
     return Frame(scale, edge, x, y)
+
+
+def line_of(comparison: Comparison, scale: str) -> list[tuple[float, ...]]:
+    """The line over the baseline models as accuracies: original, new, and the ends of its band where it has one.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What is drawn.
+    scale : str
+        ``linear``, ``probit`` or ``logit``.
+
+    Returns
+    -------
+    list of tuple
+        (x, y, low, high) along the band; without one (x, y) at the two ends of the models; empty where there is no line.
+    """
+    fit = comparison.fits.get(scale)
+    if fit is None or fit.slope.estimate is None or fit.intercept.estimate is None:
+        return []
+    if fit.band is not None:
+        return list(zip(fit.band.x, fit.band.fit, fit.band.low, fit.band.high, strict=True))
+    return straight(fit, [row.original.accuracy for row in comparison.models if row.baseline])
+
+
+def straight(fit: Fit, accuracies: Iterable[float]) -> list[tuple[float, ...]]:
+    """Both ends of a line without a band, over these original accuracies; 0 and 1 lie on the linear scale alone."""
+    slope, intercept = fit.slope.estimate, fit.intercept.estimate
+    inside = [value for value in accuracies if fit.scale == "linear" or 0 < value < 1]
+    if slope is None or intercept is None or not inside:
+        return []
+    ends = (min(inside), max(inside))
+    return [(end, backward(fit.scale, intercept + slope * forward(fit.scale, end))) for end in ends]
 
 
 def _values(rows: Iterable[ModelRow], which: str) -> list[float]:
     scores = [getattr(row, which) for row in rows]
     return [value for score in scores for value in (score.accuracy, score.low, score.high) if value is not None]
-
-
-def _reach(band: Band | None) -> list[float]:
-    return [] if band is None else [*band.low, *band.high]
 
 
 def _bounds(scale: str, edge: float, values: list[float]) -> Bounds:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from resit.report import format as fmt
 from resit.report.charts import SCHEMA, Rows
-from resit.report.figures import export
+from resit.report.figures import export, picture
 from resit.report.frame import Spec
 from resit.report.group_tables import (
     disparity_records,
@@ -53,14 +53,14 @@ def groups_files(result: Groups) -> dict[str, bytes]:
         if records
         for kind, text in (("csv", to_csv(records)), ("md", to_markdown(table)), ("tex", to_latex(table)))
     }
-    pictures = [(label, _picture(drawn[f"figures/{name}.svg"].decode(), notes), notes) for name, label, _, notes in named]
+    pictures = [(label, _picture(spec, notes), notes) for _, label, spec, notes in named]
     texts["index.html"] = _page(result, pictures, tables["disparity"][1], tables["trends"][1])
     return drawn | {path: text.encode() for path, text in texts.items()}
 
 
-def _picture(svg: str, notes: tuple[str, ...]) -> str:
+def _picture(spec: Spec, notes: tuple[str, ...]) -> str:
     """What stands in the page: a map, which alone has notes, says on hover what each country is."""
-    return with_titles(svg) if notes else svg
+    return with_titles(picture(spec)) if notes else picture(spec)
 
 
 def _page(result: Groups, pictures: list[tuple[str, str, tuple[str, ...]]], disparity: Table, trends: Table) -> str:
@@ -122,17 +122,19 @@ def _looks(models: list[str]) -> Spec:
 
 
 def accuracies(study: GroupStudy) -> Spec:
-    """Accuracy of every model on every group, best group first; intervals where few models leave room for them."""
+    """Accuracy of every model on every group, best group first and small ones last; intervals of few models only."""
     data: Rows = []
     total: dict[str, float] = {}
+    small: set[str] = set()
     for one in study.models:
         for score in one.groups:
             low, high = score.accuracy.low, score.accuracy.high
             name = f"{score.group} ({score.n:,}{', small' if score.small else ''})"
             total[name] = total.get(name, 0.0) + (score.accuracy.estimate or 0.0)
+            small |= {name} if score.small else set()
             row = {"model": one.model, "group": name, "x": 100 * (score.accuracy.estimate or 0.0)}
             data.append(row if low is None or high is None else row | {"low": 100 * low, "high": 100 * high})
-    order = sorted(total, key=lambda name: -total[name])
+    order = sorted(total, key=lambda name: (name in small, -total[name]))
     title = f"{study.set.name}, {fmt.metric(study.metric)} {PERCENT}"
     x = {"field": "x", "type": "quantitative", "title": title, "scale": {"zero": False}}
     y = {"field": "group", "type": "nominal", "title": None, "sort": order, "axis": {"labelLimit": 200}}

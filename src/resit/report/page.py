@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from resit.data.paths import counted
 from resit.report import format as fmt
 from resit.report.bundle import vega_bundle
 from resit.report.charts import CROWD, bands, rows, scatter
@@ -62,7 +63,7 @@ def environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    kit.globals.update(fmt=fmt)
+    kit.globals.update(fmt=fmt, counted=counted)
     kit.filters["data"] = data_block
     return kit
 

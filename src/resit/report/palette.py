@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from resit.data.paths import counted
 from resit.study.result import ModelRow
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C7A00")
@@ -54,7 +55,7 @@ def palette(models: Sequence[ModelRow]) -> Palette:
     rest = common[room:]
     if rest:
         plural = {"family": "families", "kind": "kinds"}[column]
-        named.append(Look(f"{len(rest)} other {plural}", *REST, sum(count for _, count in rest)))
+        named.append(Look(counted(len(rest), f"other {column}", f"other {plural}"), *REST, sum(count for _, count in rest)))
     shown = {look.label for look in named}
     series = {key: label if label in shown else named[-1].label for key, label in groups.items()}
     return Palette(column, tuple(named), series)

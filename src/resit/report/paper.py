@@ -16,8 +16,8 @@ FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 INK, SOFT, LINE, BLUE, ORANGE = "#1d2329", "#6b7580", "#e3e4e0", "#0072B2", "#D55E00"
 
 
-def theme() -> Spec:
-    """Configuration of the figures: one column wide, eight-point letters, no title."""
+def theme(room: tuple[int, int] = (WIDTH - 45, WIDTH - 60)) -> Spec:
+    """Configuration of the figures: one column wide unless told another width and height, eight-point letters, no title."""
     letters = {"labelFont": FONT, "titleFont": FONT, "labelFontSize": 8, "titleFontSize": 8.5, "titleFontWeight": "normal"}
     strokes = {"gridWidth": 0.5, "domainWidth": 0.6, "tickWidth": 0.6, "tickSize": 3, "titlePadding": 5}
     colours = {"gridColor": LINE, "domainColor": SOFT, "tickColor": SOFT, "labelColor": INK, "titleColor": INK}
@@ -25,7 +25,7 @@ def theme() -> Spec:
         "background": "white",
         "font": FONT,
         "padding": 2,
-        "view": {"stroke": None, "continuousWidth": WIDTH - 45, "continuousHeight": WIDTH - 60},
+        "view": {"stroke": None, "continuousWidth": room[0], "continuousHeight": room[1]},
         "axis": {**letters, **strokes, **colours},
         "legend": {**letters, "symbolSize": 28, "rowPadding": 1, "columnPadding": 8, "labelLimit": 90, "offset": 8},
         "style": {

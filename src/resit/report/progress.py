@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from resit.report import format as fmt
 from resit.report.charts import SCHEMA, Rows
-from resit.report.figures import export
-from resit.report.frame import Spec
+from resit.report.figures import export, picture
+from resit.report.frame import Spec, straight
 from resit.report.markup import Table, to_csv, to_latex, to_markdown
 from resit.report.page import environment, styles
 from resit.report.palette import COLOURS, REST, SHAPES
@@ -32,14 +32,14 @@ def progress_files(result: Progress) -> dict[str, bytes]:
     drawn = {path: content for name, spec in specs(result) for path, content in export(f"figures/{name}", spec)}
     records, table = rate_records(result), rates_table(result)
     texts = {"csv": to_csv(records), "md": to_markdown(table), "tex": to_latex(table)}
-    page = _page(result, {path: content.decode() for path, content in drawn.items() if path.endswith(".svg")}, table)
+    page = _page(result, table)
     return drawn | {f"tables/progress.{kind}": text.encode() for kind, text in texts.items()} | {"index.html": page.encode()}
 
 
-def _page(result: Progress, pictures: dict[str, str], table: Table) -> str:
+def _page(result: Progress, table: Table) -> str:
     kit = environment()
-    pieces = {path.removeprefix("figures/").removesuffix(".svg"): svg for path, svg in pictures.items()}
-    return str(kit.get_template("progress.html.j2").render(result=result, pictures=pieces, table=table, styles=styles(kit)))
+    pictures = {name: picture(spec) for name, spec in specs(result)}
+    return str(kit.get_template("progress.html.j2").render(result=result, pictures=pictures, table=table, styles=styles(kit)))
 
 
 def specs(result: Progress) -> Iterator[tuple[str, Spec]]:
@@ -82,6 +82,7 @@ def lines(found: list[Rate], original: str) -> Spec:
             },
             {
                 "data": {"values": _bands(found)},
+                "transform": [{"filter": "isValid(datum.low)"}],
                 "mark": {"type": "area", "opacity": 0.2, "clip": True},
                 "encoding": {**coloured, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
             },
@@ -91,13 +92,17 @@ def lines(found: list[Rate], original: str) -> Spec:
 
 
 def _bands(found: list[Rate]) -> Rows:
-    bands = [(rate.new.name, rate.fits["linear"].band) for rate in found]
-    return [
-        {"set": name, "x": 100 * x, "y": 100 * fit, "low": 100 * low, "high": 100 * high}
-        for name, band in bands
-        if band is not None
-        for x, fit, low, high in zip(band.x, band.fit, band.low, band.high, strict=True)
-    ]
+    """The lines point by point, each with its band where it has one."""
+    data: Rows = []
+    for rate in found:
+        fit = rate.fits["linear"]
+        if fit.band is None:
+            points = straight(fit, [point.original for point in rate.points])
+        else:
+            points = list(zip(fit.band.x, fit.band.fit, fit.band.low, fit.band.high, strict=True))
+        ends = ("x", "y", "low", "high")
+        data += [{"set": rate.new.name} | {name: 100 * at for name, at in zip(ends, point, strict=False)} for point in points]
+    return data
 
 
 def rates(found: list[Rate], original: str) -> Spec:
@@ -120,7 +125,11 @@ def rates(found: list[Rate], original: str) -> Spec:
         "spec": {
             "height": {"step": 14},
             "layer": [
-                {"mark": {"type": "rule", "style": "interval"}, "encoding": interval},
+                {
+                    "transform": [{"filter": "isValid(datum.low)"}],
+                    "mark": {"type": "rule", "style": "interval"},
+                    "encoding": interval,
+                },
                 {"mark": {"type": "point", "filled": True, "size": 24, "color": COLOURS[0]}, "encoding": {"x": x, "y": y}},
             ],
         },

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from resit.report import format as fmt
 from resit.report.charts import SCHEMA, Rows
-from resit.report.figures import export
+from resit.report.figures import export, picture
 from resit.report.frame import Spec
 from resit.report.markup import Table, to_csv, to_latex, to_markdown
 from resit.report.page import environment, styles
@@ -45,7 +45,7 @@ def retrain_files(result: Retrained) -> dict[str, bytes]:
         for name, (records, table) in tables.items()
         for kind, text in (("csv", to_csv(records)), ("md", to_markdown(table)), ("tex", to_latex(table)))
     }
-    pictures = [(label, drawn[f"figures/{name}.svg"].decode()) for name, label, _ in named]
+    pictures = [(label, picture(spec)) for _, label, spec in named]
     texts["index.html"] = _page(result, pictures)
     return drawn | {path: text.encode() for path, text in texts.items()}
 
@@ -59,6 +59,7 @@ def _page(result: Retrained, pictures: list[tuple[str, str]]) -> str:
             sets=list(dict.fromkeys(outcome.set.name for outcome in result.outcomes)),
             pictures=pictures,
             views=views,
+            overview=overview_table(result),
             folds=folds_table(result),
             styles=styles(kit),
         )
@@ -138,6 +139,20 @@ def _rows(outcome: Outcome) -> Iterator[tuple[str, ...]]:
         yield (*start, label, "", _percent(old), _percent(after.pair.difference), _points(moved))
 
 
+def overview_table(result: Retrained) -> Table:
+    """What to read first: accuracy and how far groups are apart on each set, before and after."""
+    heading = ("Set", "Metric", "Figure", "Before", "After", "Change, points")
+    keys = {ALL: "accuracy, %"}
+    rows = tuple(
+        (row[0], row[1], keys.get(row[2], row[2]), *row[4:])
+        for outcome in result.outcomes
+        for at, row in enumerate(_rows(outcome))
+        if not 0 < at <= len(outcome.after.groups)
+    )
+    caption = f"Before: the model's own last layer; brackets hold {100 * result.level:g}% intervals"
+    return Table(heading, rows, 3, caption)
+
+
 def _name(score: GroupScore) -> str:
     return f"{score.group} (small)" if score.small else score.group
 
@@ -194,20 +209,20 @@ def folds_table(result: Retrained) -> Table:
 
 
 def accuracies(outcome: Outcome) -> Spec:
-    """Accuracy of every group before and after, with intervals; the group that was best before first."""
+    """Accuracy of every group before and after, with intervals; the group that was best before first, small ones last."""
     data: Rows = []
-    order: dict[str, float] = {}
+    order: dict[str, tuple[bool, float]] = {}
     sides = (outcome.before, outcome.after)
     for time, side in zip(TIMES, sides, strict=True):
         for score in () if side is None else side.groups:
             name = f"{_name(score)} ({score.n:,})"
             value, low, high = score.accuracy.estimate or 0.0, score.accuracy.low, score.accuracy.high
-            order.setdefault(name, value)
+            order.setdefault(name, (score.small, -value))
             row = {"time": time, "group": name, "x": 100 * value}
             data.append(row if low is None or high is None else row | {"low": 100 * low, "high": 100 * high})
     title = f"{outcome.set.name}, {fmt.metric(outcome.metric)} accuracy, %"
     x = {"field": "x", "type": "quantitative", "title": title, "scale": {"zero": False}}
-    names = sorted(order, key=lambda name: -order[name])
+    names = sorted(order, key=lambda name: order[name])
     y = {"field": "group", "type": "nominal", "title": None, "sort": names, "axis": {"labelLimit": 200}}
     legend = {"title": None, "orient": "bottom"}
     looks: Spec = {}

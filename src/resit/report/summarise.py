@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from resit.data.paths import counted
 from resit.report import format as fmt
 from resit.report.dotplot import DotPlot, Line, plot
 from resit.report.palette import Palette, palette
@@ -46,6 +47,8 @@ class View:
     classes: DotPlot | None
     at_edge: int
     n_beside: int
+    has_line: bool
+    has_band: bool
 
 
 def leads(result: Result) -> list[Lead]:
@@ -68,7 +71,7 @@ def leads(result: Result) -> list[Lead]:
 def _moved(c: Comparison, original: str) -> str:
     size = fmt.number(100 * abs(c.mean_change), 1)
     side = "lower" if c.mean_change < 0 else "higher"
-    return f"Mean {fmt.metric(c.metric)} accuracy of {c.n_models:,} models is {size} points {side} than on {original}."
+    return f"Mean {fmt.metric(c.metric)} accuracy of {counted(c.n_models, 'model')} is {size} points {side} than on {original}."
 
 
 def gaps(result: Result) -> list[str]:
@@ -111,6 +114,8 @@ def _view(name: str, comparison: Comparison) -> View:
         classes=class_plot(comparison.classes),
         at_edge=edge,
         n_beside=sum(not row.baseline for row in comparison.models),
+        has_line=any(fit.slope.estimate is not None for fit in comparison.fits.values()),
+        has_band=any(fit.band is not None for fit in comparison.fits.values()),
     )
 
 
@@ -129,7 +134,7 @@ def _figures(c: Comparison) -> list[Figure]:
     kendall = reason(c, "spearman") or f"Kendall {fmt.number(c.kendall)}"
     figures.append(Figure("Rank correlation", fmt.number(c.spearman), kendall))
     swaps = fmt.MISSING if c.real_swaps is None else f"{len(c.real_swaps):,}"
-    figures.append(Figure("Real swaps", swaps, reason(c, "real_swaps") or f"of {c.n_pairs:,} pairs"))
+    figures.append(Figure("Real swaps", swaps, reason(c, "real_swaps") or f"of {counted(c.n_pairs, 'pair')}"))
     return figures
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from resit.data.aliases import suggest_aliases
 from resit.data.checks import check
+from resit.data.paths import counted, short_list
 from resit.data.predictions import Predictions
 from resit.errors import Notice
 from resit.study.outliers import outlier_notices
@@ -16,6 +17,8 @@ from resit.study.result import Comparison, Unmatched
 from resit.study.settings import Data, Settings
 from resit.study.verdict import metric_label
 
+FEWEST = 10
+
 
 def all_notices(
     sets: Sequence[Data], by_set: Sequence[list[Pairing]], comparisons: Sequence[Comparison], settings: Settings
@@ -25,7 +28,7 @@ def all_notices(
     for pairings in by_set:
         shared = shared_with_original(pairings[0].original, pairings[0].new)
         notices += [*([shared] if shared else []), *outlier_notices(pairings), *_unmatched_notices(pairings[0])]
-    return tuple(dict.fromkeys(notices + _fit_notices(comparisons)))
+    return tuple(dict.fromkeys([*notices, *_fit_notices(comparisons), *_line_notices(sets[0].name, comparisons, notices)]))
 
 
 def set_notices(sets: Sequence[Data], settings: Settings) -> list[Notice]:
@@ -66,6 +69,38 @@ def _unmatched_notices(pairing: Pairing) -> list[Notice]:
     return [Notice("unmatched-models", f"{pairing.original.name} and {pairing.new.name}", message)]
 
 
+def _line_notices(original: str, comparisons: Sequence[Comparison], seen: Sequence[Notice]) -> Iterator[Notice]:
+    """Lines that a few models decide: of fewer than ten, or of some near chance; each told once for all sets and metrics.
+
+    The mean leverage of a model on a line over M models is 2 / M, and leverage above 0.2 is risky (Huber 1981, Robust
+    Statistics, section 7.2): so it is for the average model where M is under ten.
+    """
+    told: dict[tuple[str, str], list[str]] = {}
+    at_chance = {notice.where for notice in seen if notice.code == "near-chance"}
+    for comparison in comparisons:
+        fit = comparison.fits["linear"]
+        if fit.slope.estimate is None:
+            continue
+        where = f"{comparison.new.name}, {metric_label(comparison.metric)}"
+        if fit.n_models < FEWEST:
+            message = (
+                f"the line is over {fit.n_models} models, so that one model can turn it: below {FEWEST} take the slope, R² and "
+                "their intervals for a description of these models, not of others."
+            )
+            told.setdefault(("few-models", message), []).append(where)
+        names = (original, comparison.new.name)
+        line = [row.key for row in comparison.models if row.baseline]
+        low = [key for key in line if at_chance & {f"{key}@{name}" for name in names}]
+        if low:
+            message = (
+                f"{len(low)} of the {fit.n_models} models of the line guess (see near-chance), and the floor bends it: "
+                f"{short_list(low)}. Leave them out (--exclude), or out of the line (--baseline)."
+            )
+            told.setdefault(("line-at-chance", message), []).append(where)
+    for (code, message), places in told.items():
+        yield Notice(code, "; ".join(places), message)
+
+
 def _fit_notices(comparisons: Sequence[Comparison]) -> list[Notice]:
     notices = []
     for comparison in comparisons:
@@ -73,7 +108,8 @@ def _fit_notices(comparisons: Sequence[Comparison]) -> list[Notice]:
         fit = comparison.fits_all["logit"]
         if fit.adjusted:
             message = (
-                f"{fit.adjusted} models score exactly 0 or 1; on probit and logit they are moved inward by half an example."
+                f"{counted(fit.adjusted, 'model scores', 'models score')} exactly 0 or 1; on probit and logit moved inward by "
+                "half an example."
             )
             notices.append(Notice("accuracy-0-or-1", where, message))
         if fit.left_out:

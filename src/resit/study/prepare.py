@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from resit.data.accuracies import Accuracies
 from resit.data.label_spaces import differ
+from resit.data.paths import counted
 from resit.data.predictions import Predictions
 from resit.data.repairs import pick, rename, reverse_answers
 from resit.errors import Notice, UsageError
@@ -59,7 +60,7 @@ def repair(
             matched = {str(m) for data in current for m in data.models if m.fits(glob)}
             if not matched:
                 raise UsageError(f"no model of any set fits {glob!r}", where=f"--{kind}", fix=_some_models(current))
-            done.append(Repair(kind, glob, f"{'keeps' if kind == 'models' else 'leaves out'} {len(matched)} models"))
+            done.append(Repair(kind, glob, f"{'keeps' if kind == 'models' else 'leaves out'} {counted(len(matched), 'model')}"))
     return [_choose(data, models, exclude) for data in current], tuple(done)
 
 
@@ -118,7 +119,8 @@ def check_transforms(original: Data, new: Data, allow: bool) -> list[Notice]:
     ]
     if not different:
         return []
-    what = f"{len(different)} models were preprocessed otherwise than on {original.name}: {', '.join(different[:5])}"
+    many = counted(len(different), "model was", "models were")
+    what = f"{many} preprocessed otherwise than on {original.name}: {', '.join(different[:5])}"
     if not allow:
         raise UsageError(
             what,

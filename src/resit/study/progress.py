@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resit.data.models import ModelId, ModelTable
+from resit.data.paths import counted
 from resit.errors import Notice, UsageError
 from resit.stats.intervals import percentile
 from resit.stats.threads import one_blas_thread
@@ -110,7 +111,7 @@ def progress(
         rates=rates,
         gaps=gaps,
         verdict=(
-            *(gap_sentence(gap, views[0].name) for gap in gaps if gap.scale == "linear"),
+            *(gap_sentence(gap, views[0].name, rates) for gap in gaps if gap.scale == "linear"),
             *filter(None, map(weak_rate_sentence, rates)),
         ),
         left_out=tuple(left_out),
@@ -126,8 +127,8 @@ def _overlap_notices(views: Sequence[SetView], bootstrap: str) -> Iterator[Notic
     for first, second in combinations(views, 2) if bootstrap in ("examples", "crossed") else ():
         shared = find_shared(first, second, {})
         if shared.count != 0:
-            count = "an unknown number of" if shared.count is None else f"{shared.count:,}"
-            message = f"they share {count} examples, but are redrawn as if they shared none: their gap's interval is too wide."
+            count = "an unknown number of examples" if shared.count is None else counted(shared.count, "example")
+            message = f"they share {count}, but are redrawn as if they shared none: their gap's interval is too wide."
             yield Notice("overlap-not-counted", f"{first.name} and {second.name}", message)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from resit.data.paths import counted
 from resit.study.progress_result import Progress, Rate
 from resit.study.verdict import metric_label, shown
 
@@ -34,7 +35,7 @@ def to_text(result: Progress) -> str:
     lines = [f"Progress on {result.original.name}, and what goes with it elsewhere", "", *table, ""]
     lines += [f"  • {sentence}" for sentence in result.verdict]
     if result.left_out:
-        lines += ["", f"{len(result.left_out)} models are not on all sets and are left out."]
+        lines += ["", f"{counted(len(result.left_out), 'model is', 'models are')} not on all sets and left out."]
     lines += [f"  ! [{warning.code}] {warning.where}: {warning.message}" for warning in result.warnings]
     return "\n".join(lines).rstrip()
 

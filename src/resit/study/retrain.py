@@ -12,6 +12,7 @@ import numpy as np
 from resit.data.benchmark import Benchmark
 from resit.data.load_benchmark import load_benchmark
 from resit.data.models import ModelId
+from resit.data.paths import counted
 from resit.data.predictions import Predictions
 from resit.errors import InputError, UsageError
 from resit.evaluate.exam import folder_name
@@ -275,7 +276,7 @@ def _check_pair(pair: tuple[str, str] | None, posed: Sequence[Posed]) -> None:
 def _check_balance(posed: Posed, recipe: Recipe) -> None:
     large = np.bincount(posed.grouping.codes) >= recipe.min_size
     if recipe.balanced and large.sum() < 2:
-        what = f"{int(large.sum())} groups of {posed.benchmark.name} have {recipe.min_size} examples"
+        what = f"{counted(int(large.sum()), 'group')} of {posed.benchmark.name} with {recipe.min_size} examples"
         raise UsageError(
             f"{what}, so there is nothing to balance", where="--balanced", fix="Leave it out, or choose a smaller --min-size"
         )

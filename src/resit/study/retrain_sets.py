@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resit.data.benchmark import Benchmark, ClassInfo
-from resit.data.paths import short_list
+from resit.data.paths import counted, short_list
 from resit.data.predictions import Predictions
 from resit.data.relabel import take
 from resit.errors import InputError, Notice, UsageError
@@ -125,7 +125,7 @@ def pose(benchmark: Benchmark, features: Features, columns: Columns) -> Posed:
     """
     present = np.unique(benchmark.labels[benchmark.labels >= 0]).astype(np.int32)
     if len(present) < 2:
-        what = f"examples of {len(present)} classes"
+        what = f"examples of {counted(len(present), 'class', 'classes')}"
         raise InputError(what, where=benchmark.name, fix="A last layer is trained on two classes at least: check the labels.")
     return _posed(benchmark, features, columns, present)
 
@@ -151,7 +151,7 @@ def pose_elsewhere(benchmark: Benchmark, features: Features, columns: Columns, t
     present = np.unique(benchmark.labels[benchmark.labels >= 0]).astype(np.int32)
     shared = np.array([index for index in present.tolist() if benchmark.class_id(index) in known], np.int32)
     if len(shared) < 2:
-        what = f"shares {len(shared)} classes with {first.name}, where the head is trained"
+        what = f"shares {counted(len(shared), 'class', 'classes')} with {first.name}, where the head is trained"
         raise InputError(what, where=benchmark.name, fix="Check the class lists: classes are matched by id.")
     return _posed(benchmark, features, columns, shared)
 

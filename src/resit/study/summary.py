@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from resit.data.paths import counted
 from resit.study.result import Comparison, Estimate, Result
 from resit.study.verdict import bracket, metric_label, points
 
@@ -47,7 +48,7 @@ def to_text(result: Result) -> str:
     for overlap in result.overlaps:
         lines.append(f"{overlap_text(result, overlap.first, overlap.second)}")
     if result.warnings:
-        lines += ["", f"{len(result.warnings)} warnings:"]
+        lines += ["", f"{counted(len(result.warnings), 'warning')}:"]
         lines += [f"  ! [{warning.code}] {warning.where}: {warning.message}" for warning in result.warnings]
     return "\n".join(lines).rstrip()
 
@@ -57,7 +58,7 @@ def overlap_text(result: Result, first: str, second: str) -> str:
     found = next(overlap for overlap in result.overlaps if (overlap.first, overlap.second) == (first, second))
     if found.shared is None:
         return f"{first} and {second}: {found.difference.reason or found.source}."
-    text = f"{first} and {second} share {found.shared:,} examples ({found.source})"
+    text = f"{first} and {second} share {counted(found.shared, 'example')} ({found.source})"
     if not found.shared:
         return text + "."
     return f"{text}: they are not two independent confirmations."
@@ -72,6 +73,6 @@ def to_html(result: Result) -> str:
         for c in result.comparisons
     )
     cautions = "".join(f"<li><b>{escape(w.where)}</b>: {escape(w.message)}</li>" for w in result.warnings)
-    warned = f"<p>{len(result.warnings)} warnings:</p><ul>{cautions}</ul>" if result.warnings else ""
+    warned = f"<p>{counted(len(result.warnings), 'warning')}:</p><ul>{cautions}</ul>" if result.warnings else ""
     title = f"<p>Original: <b>{escape(result.original.name)}</b></p>"
     return f"<div>{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}{warned}</div>"

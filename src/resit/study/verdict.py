@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from resit.data.label_spaces import differ
+from resit.data.paths import counted
 from resit.study.progress_result import Gap, Rate
 from resit.study.result import Estimate, Fit, LabelSpaces, ModelRow, Swap
 
 WEAK_LINE = 0.9
+HALF = 0.5
 ROUNDING = 1e-9
 
 
@@ -48,9 +50,11 @@ def change_sentence(original: str, new: str, metric: str, rows: Sequence[ModelRo
     if interval.low is not None and interval.high is not None:
         around = f" (mean change {points(mean)} [{points(interval.low)}, {points(interval.high)}], over redrawn examples)"
     surely = (
-        f" Taken one by one, {down:,} of {known:,} models drop and {up:,} rise by more than sampling noise." if known else ""
+        f" Taken one by one, {down:,} of {counted(known, 'model')} drop and {up:,} rise by more than sampling noise."
+        if known
+        else ""
     )
-    return f"On {new}, {metric_label(metric)} of {len(rows):,} models is {moved} on {original}{around}.{surely}"
+    return f"On {new}, {metric_label(metric)} of {counted(len(rows), 'model')} is {moved} on {original}{around}.{surely}"
 
 
 def slope_sentences(fits: Mapping[str, Fit], baseline: str, mean_change: float, spaces: LabelSpaces) -> list[str]:
@@ -98,8 +102,13 @@ def everyone_sentence(fit: Fit, baseline: str) -> str | None:
     return f"Over all {fit.n_models:,} models, baseline or not, the slope is {shown(fit.slope)}."
 
 
+def is_weak(fit: Fit) -> bool:
+    """Whether a line explains under nine tenths of the variance."""
+    return fit.r2 is not None and fit.r2 < WEAK_LINE
+
+
 def _weak(fit: Fit) -> list[str]:
-    if fit.r2 is None or fit.r2 >= WEAK_LINE:
+    if fit.r2 is None or not is_weak(fit):
         return []
     return [f"The line is a weak description: it explains {100 * fit.r2:.0f} % of the variance."]
 
@@ -139,29 +148,39 @@ def order_sentence(
     if swaps is None:
         return f"{text}. Which of these moves are real is not known: that {why_no_swaps}."
     if not swaps:
-        return f"{text}. Of {pairs:,} pairs, none swaps its order significantly on both sets (exact McNemar, Holm)."
+        return f"{text}. Of {counted(pairs, 'pair')}, none swaps its order significantly on both sets (exact McNemar, Holm)."
     verb = "swaps its" if len(swaps) == 1 else "swap their"
-    return f"{text}. Of {pairs:,} pairs, {len(swaps)} {verb} order significantly on both sets (exact McNemar, Holm)."
+    return f"{text}. Of {counted(pairs, 'pair')}, {len(swaps)} {verb} order significantly on both sets (exact McNemar, Holm)."
 
 
-def gap_sentence(gap: Gap, original: str) -> str:
-    """Whether a gain on the original buys less on one set than on the standard one, as far as the interval of the gap says."""
+def gap_sentence(gap: Gap, original: str, rates: Sequence[Rate] = ()) -> str:
+    """Whether a gain on the original buys less on one set than on the standard one, as far as the interval of the gap says.
+
+    The R² of a line that describes its set badly is told beside.
+    """
     ratio = gap.ratio
     start = f"{metric_label(gap.metric)}: progress on {gap.standard} divided by progress on {gap.other}"
+    weak = [
+        f"; R² {rate.fits['linear'].r2:.2f} on {rate.new.name}: progress on {original} explains "
+        f"{'little' if (rate.fits['linear'].r2 or 0.0) < HALF else 'only a part'} of accuracy there"
+        for rate in rates
+        if rate.metric == gap.metric and rate.new.name in (gap.standard, gap.other) and is_weak(rate.fits["linear"])
+    ]
+    ending = "".join(weak) + "."
     if ratio.estimate is None or ratio.low is None or ratio.high is None:
-        return f"{start} is not available: {ratio.reason}."
+        return f"{start} is not available: {ratio.reason}{ending}"
     if ratio.low <= 1 <= ratio.high:
         meaning = "its interval holds 1, so neither is shown to progress faster"
     else:
         less = "less" if ratio.low > 1 else "more"
         meaning = f"a point gained on {original} buys {less} on {gap.other} than on {gap.standard}"
-    return f"{start} is {shown(ratio)}: {meaning}."
+    return f"{start} is {shown(ratio)}: {meaning}{ending}"
 
 
 def weak_rate_sentence(rate: Rate) -> str | None:
     """That a line describes a set badly, where it does."""
     fit, logit = rate.fits["linear"], rate.fits["logit"]
-    if fit.r2 is None or fit.r2 >= WEAK_LINE:
+    if fit.r2 is None or not is_weak(fit):
         return None
     other = "" if logit.r2 is None else f", {100 * logit.r2:.0f} % on the logit scale"
     return (

@@ -15,7 +15,7 @@ from resit.data.guard import reading, refuse_odd_name, refuse_unfit
 from resit.data.joins import collapse_labels
 from resit.data.labels import LabelSheet, read_labels
 from resit.data.layouts.suffixes import without_suffix
-from resit.data.paths import short_list
+from resit.data.paths import counted, short_list
 from resit.errors import InputError, Notice
 
 DEVKIT = "validation_ground_truth"
@@ -121,10 +121,10 @@ def _by_position(sheet: LabelSheet, ids: npt.NDArray[np.str_] | None, n: int, pl
 def _different(sheet: LabelSheet, ids: npt.NDArray[np.str_], place: str) -> InputError:
     assert sheet.ids is not None
     unlabelled, unused = np.setdiff1d(ids, sheet.ids), np.setdiff1d(sheet.ids, ids)
-    parts = [f"{sheet.n} labels, but {len(ids)} images"]
+    parts = [f"{counted(sheet.n, 'label')}, but {counted(len(ids), 'image')}"]
     if unlabelled.size:
-        parts.append(f"{unlabelled.size} images have no label ({short_list(unlabelled, 3)})")
+        parts.append(f"{counted(unlabelled.size, 'image has', 'images have')} no label ({short_list(unlabelled, 3)})")
     if unused.size:
-        parts.append(f"{unused.size} labels have no image ({short_list(unused, 3)})")
+        parts.append(f"{counted(unused.size, 'label has', 'labels have')} no image ({short_list(unused, 3)})")
     fix = f"Check that both are of the same test set, and that ids are written alike in {sheet.source}."
     return InputError("; ".join(parts), where=place, fix=fix)

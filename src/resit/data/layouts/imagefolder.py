@@ -19,13 +19,15 @@ from resit.data.entries import WHOLE, Entries
 from resit.data.guard import reading, refuse_odd_name
 from resit.data.image_sources.files import FileImages
 from resit.data.labels import LabelSheet, find_labels
+from resit.data.layouts import manifest
 from resit.data.layouts.found import Found, benchmark_of, no_labels
 from resit.data.layouts.request import Request
 from resit.data.layouts.suffixes import is_image
-from resit.data.paths import short_list
+from resit.data.paths import counted, default_name, short_list
 from resit.data.tables import TABLE_SUFFIXES
 from resit.errors import InputError, Notice
 
+METADATA = ("metadata.csv", "metadata.parquet")
 WNID = re.compile(r"n\d{8}")
 
 
@@ -41,6 +43,8 @@ class _Listing:
 
 def read(place: str, request: Request) -> Benchmark:
     """Read a folder of class folders, or a flat folder of images with labels.
+
+    A flat folder with a ``metadata.csv`` (file_name, label, …), as Hugging Face's ImageFolder has it, is read by that table.
 
     Class folders are called by id (wnid), number or name, and matched with the class list, never by their rank. Images are in
     the order of the names of class folder and file, as text. Ids are paths below the folder.
@@ -116,11 +120,11 @@ def _notices(place: str, top: _Listing, inner: dict[str, _Listing]) -> list[Noti
         notices.append(Notice("hidden-ignored", place, f"Hidden files and folders were ignored: {short_list(hidden)}."))
     others = top.others + [f"{name}/{one}" for name, listing in inner.items() for one in listing.others]
     if others:
-        message = f"{len(others)} files that are not called as images were ignored: {short_list(others)}."
+        message = f"{counted(len(others), 'file')} not called as images ignored: {short_list(others)}."
         notices.append(Notice("not-images", place, message))
     if inner and any(listing.images for listing in inner.values()):
         if top.images:
-            message = f"{len(top.images)} images beside the class folders were ignored: {short_list(top.images)}."
+            message = f"{counted(len(top.images), 'image')} beside the class folders ignored: {short_list(top.images)}."
             notices.append(Notice("images-without-class", place, message))
         if len(inner) == 1:
             message = (
@@ -130,7 +134,8 @@ def _notices(place: str, top: _Listing, inner: dict[str, _Listing]) -> list[Noti
             notices.append(Notice("one-class", place, message))
         empty = [name for name, listing in inner.items() if not listing.images]
         if empty:
-            message = f"{len(empty)} class folders have no image: {short_list(empty)}. Their classes are kept, with n = 0."
+            without = counted(len(empty), "class folder has", "class folders have")
+            message = f"{without} no image: {short_list(empty)}. Each is kept as a class, with n = 0."
             notices.append(Notice("empty-class", place, message))
     return notices
 
@@ -150,6 +155,8 @@ def _flat(place: str, top: _Listing, inner: dict[str, _Listing], request: Reques
         message = f"{len(inner)} empty folders were ignored: {short_list(inner)}."
         notices.append(Notice("empty-folders", place, message))
     if request.labels is None:
+        if beside is None and (described := next((name for name in METADATA if name in top.others), None)):
+            return _described(root, described, top.images, request)
         if beside is None:
             tables = [name for name in top.others if name.lower().endswith(TABLE_SUFFIXES)]
             also = f" Or give the table in it as the test set: {root / tables[0]}." if tables else ""
@@ -158,6 +165,18 @@ def _flat(place: str, top: _Listing, inner: dict[str, _Listing], request: Reques
         request = replace(request, labels=beside)
     found = Found(place, FileImages(top.images, root), ids=np.array(top.images, str), notices=notices)
     return benchmark_of(found, request)
+
+
+def _described(root: Path, table: str, images: Sequence[str], request: Request) -> Benchmark:
+    """A flat folder with the table that Hugging Face's ImageFolder reads: file_name, a label, and more columns for groups."""
+    benchmark = manifest.read(str(root / table), replace(request, name=request.name or default_name(root)))
+    notices = [Notice("labels-found", str(root), f"Images and labels were taken from {root / table}.")]
+    assert isinstance(benchmark.images, FileImages)
+    listed = {name.removeprefix("./") for name in benchmark.images.names}
+    if unlisted := [name for name in images if name not in listed]:
+        message = f"{counted(len(unlisted), 'image')} without a row in {table} left out: {short_list(unlisted)}."
+        notices.append(Notice("images-without-row", str(root), message))
+    return replace(benchmark, notices=(*notices, *benchmark.notices))
 
 
 def _match(

@@ -18,7 +18,7 @@ from resit.data.labels import LabelSheet, labels_of_table
 from resit.data.layouts.found import Found, benchmark_of
 from resit.data.layouts.request import Request
 from resit.data.layouts.tabular import label_column, without_groups_of
-from resit.data.paths import short_list
+from resit.data.paths import counted, short_list
 from resit.data.tables import Table, read_table
 from resit.errors import InputError, Notice
 
@@ -60,7 +60,8 @@ def read(place: str, request: Request) -> Benchmark:
         sheet = without_groups_of(sheet, "")
     names = names[rows]
     if (names == "").any():
-        raise InputError(f"{int((names == '').sum())} rows without a value in {column!r}", where=place, fix="Leave them out.")
+        empty = counted(int((names == "").sum()), "row")
+        raise InputError(f"{empty} without a value in {column!r}", where=place, fix="Leave them out.")
     images = FileImages(names.tolist(), path.parent)
     missing = [name for name, size in zip(images.names, images.sizes, strict=True) if size == UNKNOWN and not is_url(name)]
     if missing and not is_url(images.root):

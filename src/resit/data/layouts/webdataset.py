@@ -21,7 +21,7 @@ from resit.data.labels import LabelSheet
 from resit.data.layouts.found import Found, benchmark_of, no_labels
 from resit.data.layouts.request import Request
 from resit.data.layouts.suffixes import SUFFIXES, in_natural_order
-from resit.data.paths import default_name, short_list
+from resit.data.paths import counted, default_name, short_list
 from resit.errors import InputError, Notice
 
 BRACES = re.compile(r"\{([^{}]*)\}")
@@ -168,7 +168,7 @@ def _images(samples: dict[str, Sample], request: Request, place: str, notices: l
     if not keys:
         raise InputError("no images in it", where=place, fix="Images end in .jpg, .png or .webp; image_column=… names another.")
     if without:
-        message = f"{len(without)} samples have no image and were left out: {short_list(without)}."
+        message = f"{counted(len(without), 'sample')} without an image left out: {short_list(without)}."
         notices.append(Notice("samples-without-image", place, message))
     return keys, images
 
