@@ -12,9 +12,11 @@ SHELL := /bin/bash
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
-demo: $(STAMPS)/core ## Compare the published ImageNetV2 and CIFAR-10.1 figures, offline, and write their reports
+demo: $(STAMPS)/demo ## Compare published figures, and build a test set of digits with simulated people, offline
 	$(RESIT) compare --published imagenetv2 -o demo-report/imagenetv2
 	$(RESIT) compare --published cifar10.1 -o demo-report/cifar10.1
+	rm -rf demo-report/digits
+	$(RESIT) build simulate demo-report/digits
 
 # All extras, torch among them, take gigabytes: without RESIT_REQUIRE_ALL=1 the tests of those that are missing are skipped.
 TESTS := $(if $(filter 1,$(RESIT_REQUIRE_ALL)),$(STAMPS)/test-all,$(STAMPS)/test)
@@ -52,10 +54,6 @@ $(VENV)/bin/python:
 	  || { echo "resit needs Python 3.11 or newer: make PYTHON=python3.12 …" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMPS)/core: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
-	@mkdir -p $(STAMPS) && touch $@
-
-$(STAMPS)/test $(STAMPS)/test-all $(STAMPS)/dev $(STAMPS)/docs: $(STAMPS)/%: pyproject.toml | $(VENV)/bin/python
+$(STAMPS)/demo $(STAMPS)/test $(STAMPS)/test-all $(STAMPS)/dev $(STAMPS)/docs: $(STAMPS)/%: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$*]'
 	@mkdir -p $(STAMPS) && touch $@

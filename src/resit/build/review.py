@@ -60,6 +60,8 @@ class Review:
         Images that the last round brought in and took out; None where the selection has no parent.
     problematic : tuple of str
         Classes that are noted as problematic.
+    short : int, optional
+        Classes that lack images.
     """
 
     images: pa.Table
@@ -70,6 +72,7 @@ class Review:
     came: int | None
     went: int | None
     problematic: tuple[str, ...]
+    short: int = 0
 
     @property
     def left(self) -> int:
@@ -78,9 +81,9 @@ class Review:
 
     @property
     def converged(self) -> bool:
-        """Whether the last round changed nothing, nothing is left to look at, and nothing in the selection is wrong."""
+        """Whether the last round changed nothing, nothing is left to look at, and in the selection nothing is wrong or lacking."""
         unchanged = bool(self.selected) and self.came == 0 and self.went == 0
-        return unchanged and not self.left and not self.wrong.num_rows
+        return unchanged and not (self.left or self.wrong.num_rows or self.short)
 
     @property
     def next(self) -> str:
@@ -91,6 +94,8 @@ class Review:
             return f"Look at {_counted(self.images.num_rows, 'image')} and {_counted(self.pairs.num_rows, 'pair')}."
         if self.wrong.num_rows:
             return f"Sample again: {_counted(self.wrong.num_rows, 'selected image')} judged wrong."
+        if self.short:
+            return f"{_counted(self.short, 'class', 'es')} short: `resit build status` says what is missing."
         if not self.converged:
             return "Sample again: the rounds end when one changes nothing."
         return "Release it: the last round changed nothing, and nothing is left to look at."
@@ -106,6 +111,7 @@ class Review:
             "came": self.came,
             "went": self.went,
             "problematic": list(self.problematic),
+            "short": self.short,
             "converged": self.converged,
             "next": self.next,
         }
@@ -295,5 +301,5 @@ def refuse_unknown(kind: str, verdict: str, where: object) -> None:
         raise InputError(f"no verdict {verdict!r} on {kind}", where=where, fix=fix)
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _counted(number: int, noun: str, ending: str = "s") -> str:
+    return f"{number:,} {noun}{'' if number == 1 else ending}"

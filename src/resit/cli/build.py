@@ -11,6 +11,8 @@ import typer
 from resit.cli.build_collect import collect
 from resit.cli.build_label import label
 from resit.cli.build_review import diff, release, review, status
+from resit.cli.build_simulate import simulate
+from resit.cli.build_what_if import what_if
 from resit.cli.options import INPUT, OUTPUT, RUN, Debug, Folder, Json
 from resit.errors import UsageError
 
@@ -104,7 +106,7 @@ def dedupe(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Find near-duplicates of candidates among references, originals and each other."""
+    """Find near-duplicates of candidates among each other and reference sets; name the original as one of them."""
     from resit.build.steps.dedupe import find_duplicates
     from resit.build.steps.opened import open_build
     from resit.cli.show import progress
@@ -153,3 +155,5 @@ build.command()(review)
 build.command()(status)
 build.command()(diff)
 build.command()(release)
+build.command()(simulate)
+build.command("what-if")(what_if)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
-Tell = Callable[[str], object]
+Tell = Callable[[str], None]
 Features = Callable[[Sequence[Any]], npt.NDArray[np.float32]]
 PIXELS = "pixels"
 # Side of the square that every picture is brought to.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from resit.build.clock import now
 from resit.build.config import SCHEMA_NAME, BuildConfig
@@ -16,8 +17,12 @@ from resit.data.benchmark import Benchmark, ClassInfo
 from resit.data.load_benchmark import GLOB, SCHEME
 from resit.errors import InputError, Notice, OutputError, UsageError
 
-# What an interrupted beginning leaves behind.
-BEGUN = {*FOLDERS, SCHEMA_NAME, DATABASE_NAME, f"{DATABASE_NAME}-wal", f"{DATABASE_NAME}-shm"}
+if TYPE_CHECKING:
+    from resit.store.records import Note
+
+# What an interrupted beginning leaves behind, beside half-written files.
+BEGUN = {*FOLDERS, SCHEMA_NAME, DATABASE_NAME, *(f"{DATABASE_NAME}-{end}" for end in ("wal", "shm", "journal"))}
+HALF = re.compile(rf"\.({re.escape(SCHEMA_NAME)}|{re.escape(CONFIG_NAME)})\.[0-9a-f]+\.part")
 
 
 @dataclass(frozen=True)
@@ -86,9 +91,9 @@ def init_build(path: str | Path, config: BuildConfig, *, tell: Tell = silent) ->
     Raises
     ------
     InputError
-        If the original or its counts cannot be read. Nothing is made then.
+        If the original or its counts cannot be read; nothing is made then. If the build was begun with another original.
     OutputError
-        If another build is in the folder, or it cannot be written.
+        If another build is in the folder or in the database, or it cannot be written.
     """
     config = _from_root(config)
     benchmark = load_original(config)
@@ -99,27 +104,51 @@ def init_build(path: str | Path, config: BuildConfig, *, tell: Tell = silent) ->
     counts = read_counts(config.original.counts, benchmark, ids) if config.original.counts else None
     folder = _made(Path(path), config)
     with folder.store() as store:
-        again = Build(folder, store).last(INIT) is not None
+        before = Build(folder, store).last(INIT)
+        _refuse_other(before, benchmark, config)
         tell("Storing originals")
         store.add_images(rows)
         if counts is not None:
             store.add_counts(counts)
         make_salt(folder)
-        if not again:
+        if before is None:
             store.note(INIT, _facts(benchmark), now())
         without = missing_votes(rows, store.counts())
-    return Begun(folder, len(rows), benchmark.n_classes, without, again, benchmark.notices)
+    return Begun(folder, len(rows), benchmark.n_classes, without, before is not None, benchmark.notices)
 
 
 def _made(path: Path, config: BuildConfig) -> BuildFolder:
     if not (path / CONFIG_NAME).exists():
-        if path.is_dir() and any(entry for entry in path.iterdir() if entry.name not in BEGUN):
+        if path.is_dir() and not all(_is_left_behind(entry.name) for entry in path.iterdir()):
             raise OutputError("a folder with something else in it", where=path, fix="Name a new folder.")
+        _refuse_taken(config.database)
         return BuildFolder.create(path, config)
     there = BuildFolder.open(path)
     if there.config != config:
         raise OutputError("another build already", where=path, fix=f"Edit its {CONFIG_NAME}, or name another folder.")
     return there
+
+
+def _is_left_behind(name: str) -> bool:
+    return name in BEGUN or HALF.fullmatch(name) is not None
+
+
+def _refuse_taken(database: str | None) -> None:
+    """Refuse a database that holds a build already: two of them would be mixed."""
+    from resit.store import open_store
+
+    if database is None or "://" not in database:
+        return
+    with open_store(database, create=True) as store:
+        if any(note.step == INIT for note in store.notes()):
+            fix = "Name another database, or go on in the folder of that build."
+            raise OutputError("another build is in the database already", where=store.where, fix=fix)
+
+
+def _refuse_other(before: Note | None, benchmark: Benchmark, config: BuildConfig) -> None:
+    if before is not None and before.record["fingerprint"] != benchmark.content_fingerprint:
+        fix = "Give back the files that the build was begun with, or begin another build."
+        raise InputError("the original test set has changed", where=config.original.source, fix=fix)
 
 
 def _facts(benchmark: Benchmark) -> dict[str, Any]:

@@ -29,6 +29,8 @@ from resit.store.records import Added
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from resit.store import Store
+
 Kind = Literal["mturk", "label-studio", "csv"]
 WRITERS = {"mturk": export_mturk, "label-studio": export_label_studio, "csv": export_csv}
 READERS = {"mturk": read_mturk_votes, "label-studio": read_label_studio_votes, "csv": read_csv_votes}
@@ -233,8 +235,16 @@ def import_votes(build: Build, path: str | Path, kind: Kind | None = None) -> Re
     assignments = store.assignments()
     answers = read(path, store.tasks(), time=now(), rejected_people=rejected_people(assignments), earlier=store.votes())
     statuses, notices = _undecided(answers, assignments)
-    votes = store.add_votes(answers.votes)
-    return Returned(answers, votes, store.set_assignments(statuses), (*answers.notices, *notices))
+    votes, decisions = _stored(store, answers.votes, statuses)
+    return Returned(answers, votes, decisions, (*answers.notices, *notices))
+
+
+def _stored(store: Store, votes: pa.Table, statuses: pa.Table) -> tuple[Added, Added]:
+    """Store votes and decisions together: with votes alone somebody who was rejected would be no more."""
+    from resit.store.votes import add_statuses, add_votes
+
+    with store.writing() as connection:
+        return add_votes(connection, votes, store.where), add_statuses(connection, statuses, store.where)
 
 
 def rejected_people(assignments: pa.Table) -> set[str]:

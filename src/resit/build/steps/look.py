@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from resit.build.steps.originals import image_bytes, path_in_build
 from resit.build.steps.pool import Pool, read_pool
 from resit.data.guard import reading, refuse_unfit
 from resit.data.load_benchmark import load_benchmark
+from resit.data.paths import short_list
+from resit.errors import InputError
 from resit.store.schemas import SELECTED, table
 
 if TYPE_CHECKING:
@@ -33,7 +36,8 @@ def review_state(build: Build, pool: Pool | None = None) -> Review:
         return review(table(SELECTED), None, pool.verdicts, pool.queue)
     last = build.store.selection()
     parent = None if last.parent is None else build.store.selection(last.parent).selected
-    return review(last.selected, parent, pool.verdicts, pool.queue)
+    found = review(last.selected, parent, pool.verdicts, pool.queue)
+    return replace(found, short=len(last.record["shortages"]))
 
 
 def write_lists(build: Build, folder: str | Path, *, most: int | None = None, tell: Tell = silent) -> tuple[Path, Path, Review]:
@@ -88,8 +92,16 @@ def read_lists(build: Build, path: str | Path) -> Imported:
     with reading(path):
         text = path.read_text(encoding="utf-8")
     done = read_list(text, now(), known=_known(build), where=path)
+    _refuse_other_classes(done.verdicts, build, path)
     build.store.add_verdicts(_fresh(done.verdicts, build.store.verdicts()))
     return done
+
+
+def _refuse_other_classes(verdicts: pa.Table, build: Build, path: Path) -> None:
+    if strange := sorted(set(verdicts["class_id"].to_pylist()) - {"", *build.class_names}):
+        raise InputError(
+            f"ids of no class: {short_list(strange)}", where=path, fix="Write them as in the list that was exported."
+        )
 
 
 def _known(build: Build) -> pa.ChunkedArray:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from resit.store.records import Note
 
 INIT = "init"
-Tell = Callable[[str], object]
+Tell = Callable[[str], None]
 
 
 def silent(step: str) -> None:

@@ -21,16 +21,18 @@ def make_salt(folder: BuildFolder) -> None:
         If it cannot be written.
     """
     path = folder.path / NAME
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
+    if path.exists():
         return
+    half = path.with_name(f".{NAME}.{secrets.token_hex(4)}.part")
+    try:
+        handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(secrets.token_hex(16))
+            file.flush()
+            os.fsync(file.fileno())
+        half.replace(path)
     except OSError as error:
         raise OutputError(f"cannot be written: {error.strerror or error}", where=path, fix="Check its permissions.") from error
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(16))
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def read_salt(folder: BuildFolder) -> str:
