@@ -66,7 +66,7 @@ def diff(
     debug: Debug = False,
 ) -> None:
     """Say what came and what went from one revision to another, and why."""
-    from resit.build.diff import diff as compare
+    from resit.build.steps.changes import changes
     from resit.build.steps.opened import open_build
     from resit.cli.revisions import revision
 
@@ -74,8 +74,7 @@ def diff(
         raise UsageError(f"{len(words)} words", where="diff", fix="Write `resit build diff mytest/ r3 r7`.")
     folder, (old, new) = (words[0] if len(words) == 3 else "."), map(revision, words[-2:])
     with open_build(folder) as build:
-        after = build.store.selection(new)
-        done = compare(build.store.selection(old).selected, after.selected, after.excluded)
+        done = changes(build, old, new)
     typer.echo(json.dumps(done.to_dict(), indent=1, ensure_ascii=False) if as_json else done)
 
 
