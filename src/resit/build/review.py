@@ -81,7 +81,7 @@ class Review:
 
     @property
     def converged(self) -> bool:
-        """Whether the last round changed nothing, nothing is left to look at, and in the selection nothing is wrong or lacking."""
+        """Whether the last round changed nothing, nothing is left to look at, and nothing selected is wrong or lacking."""
         unchanged = bool(self.selected) and self.came == 0 and self.went == 0
         return unchanged and not (self.left or self.wrong.num_rows or self.short)
 

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from resit.cli.options import INPUT, OUTPUT, Debug, Folder, Json
+from resit.cli.build_mturk import fetch, publish, tell
+from resit.cli.options import BUILD, INPUT, OUTPUT, Debug, Folder, Json, Similar, Texts
 
 To = Annotated[
     Literal["mturk", "label-studio", "csv"], typer.Option("--to", help="What the files are for.", rich_help_panel=OUTPUT)
@@ -23,20 +24,11 @@ ImagesAt = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
-Similar = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Table of class_id and similar. Default: by mean pictures.", rich_help_panel=INPUT),
-]
-Texts = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Table of class_id and text: what people look for.", rich_help_panel=INPUT),
-]
 Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="DIR", help="Default: exports in the build.", rich_help_panel=OUTPUT),
 ]
 By = Annotated[str | None, typer.Option("--by", metavar="NAME", help="Who decides. Default: your user name.")]
-BUILD = "resit.build"
 
 label = typer.Typer(
     name="label",
@@ -184,3 +176,8 @@ def reject(ctx: typer.Context, assignments: Assignments, reason: Reason = "", by
 def accept(ctx: typer.Context, assignments: Assignments, reason: Reason = "", by: By = None, debug: Debug = False) -> None:
     """Take the votes of assignments back in."""
     _decide(ctx, assignments, "accepted", by, reason)
+
+
+label.command()(publish)
+label.command()(fetch)
+label.command()(tell)

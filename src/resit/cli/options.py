@@ -28,6 +28,7 @@ def _debug(ctx: typer.Context, value: bool) -> bool:
 INPUT, REPAIRS, STATISTICS, OUTPUT = "Input", "Repairs and choice of models", "Statistics", "Output"
 WAIVED = "Checks that can be waived"
 RUN = "The run"
+BUILD = "resit.build"  # where a group keeps the build's folder for its commands
 Unit = Literal["percent", "fraction"]
 Resampling = Literal["models", "examples", "crossed", "families"]
 Weighting = Literal["micro", "class-macro"]
@@ -39,6 +40,14 @@ Json = Annotated[
     bool, typer.Option("--json", help="Print JSON on standard output, and nothing else there.", rich_help_panel=OUTPUT)
 ]
 Folder = Annotated[Path, typer.Argument(metavar="BUILD", help="The build's folder.")]
+Similar = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Table of class_id and similar. Default: by mean pictures.", rich_help_panel=INPUT),
+]
+Texts = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Table of class_id and text: what people look for.", rich_help_panel=INPUT),
+]
 Labels = Annotated[
     list[str] | None,
     typer.Option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
@@ -121,7 +122,9 @@ def _read(sources: Iterable[str], before: Mapping[str, Mapping[str, str]], tell:
         benchmark = load_benchmark(source)
         name = before[source]["name"] if source in before else _free(benchmark.name, {*references, *_names(before)})
         references[name] = pictures_of_benchmark(benchmark)
-        told[source] = {"name": name, "fingerprint": benchmark.content_fingerprint}
+        # A test set's own fingerprint takes a file that was replaced by one of the same size for the same.
+        content = hashlib.sha256("\0".join(references[name].ids).encode()).hexdigest()
+        told[source] = {"name": name, "fingerprint": content[:16]}
     return references, told
 
 

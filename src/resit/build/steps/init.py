@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from resit.build.clock import now
 from resit.build.config import SCHEMA_NAME, BuildConfig
 from resit.build.folder import CONFIG_NAME, DATABASE_NAME, FOLDERS, BuildFolder
+from resit.build.keys import among
 from resit.build.steps.opened import INIT, Build, Tell, load_original, silent
 from resit.build.steps.originals import missing_votes, original_ids, original_rows, read_counts
 from resit.build.steps.salt import make_salt
@@ -18,7 +19,7 @@ from resit.data.load_benchmark import GLOB, SCHEME
 from resit.errors import InputError, Notice, OutputError, UsageError
 
 if TYPE_CHECKING:
-    from resit.store.records import Note
+    import pyarrow as pa
 
 # What an interrupted beginning leaves behind, beside half-written files.
 BEGUN = {*FOLDERS, SCHEMA_NAME, DATABASE_NAME, *(f"{DATABASE_NAME}-{end}" for end in ("wal", "shm", "journal"))}
@@ -73,7 +74,8 @@ def new_config(**values: Any) -> BuildConfig:
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         key = ".".join(map(str, fault["loc"]))
-        raise UsageError(f"{key}: {fault['msg']}", where="configuration", fix="Correct it.") from None
+        what = fault["msg"].removeprefix("Value error, ")
+        raise UsageError(f"{key}: {what}", where="configuration", fix="Correct it.") from None
 
 
 def init_build(path: str | Path, config: BuildConfig, *, tell: Tell = silent) -> Begun:
@@ -105,7 +107,8 @@ def init_build(path: str | Path, config: BuildConfig, *, tell: Tell = silent) ->
     folder = _made(Path(path), config)
     with folder.store() as store:
         before = Build(folder, store).last(INIT)
-        _refuse_other(before, benchmark, config)
+        if before is not None:
+            _refuse_other(rows, store.images("original"), config)
         tell("Storing originals")
         store.add_images(rows)
         if counts is not None:
@@ -145,8 +148,9 @@ def _refuse_taken(database: str | None) -> None:
             raise OutputError("another build is in the database already", where=store.where, fix=fix)
 
 
-def _refuse_other(before: Note | None, benchmark: Benchmark, config: BuildConfig) -> None:
-    if before is not None and before.record["fingerprint"] != benchmark.content_fingerprint:
+def _refuse_other(rows: pa.Table, stored: pa.Table, config: BuildConfig) -> None:
+    """Refuse originals that are not those that the build was begun with."""
+    if not (len(rows) == len(stored) and among(rows, stored).all()):
         fix = "Give back the files that the build was begun with, or begin another build."
         raise InputError("the original test set has changed", where=config.original.source, fix=fix)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +14,7 @@ from resit.build.steps.originals import image_bytes, path_in_build, row_of
 from resit.build.steps.similar import similar_classes
 from resit.build.voting.answers import REJECTED, Answers
 from resit.build.voting.export import Exported, export_csv, export_label_studio, export_mturk
-from resit.build.voting.pages import make_pages
+from resit.build.voting.pages import Pages, make_pages
 from resit.build.voting.plan import Plan, plan_tasks, still_to_ask
 from resit.build.voting.qualify import plan_test
 from resit.build.voting.read_csv import read_csv_votes
@@ -107,16 +108,10 @@ def export_tasks(
     OutputError
         If a file cannot be written.
     """
-    store, config = build.store, build.config
-    tell("Planning tasks")
-    like = similar_classes(build, similar, tell=tell)
-    plan = plan_tasks(
-        store.images(), store.counts(), store.images("original"), like, config.votes, config.seed, tasks=store.tasks()
-    )
-    store.add_tasks(plan.tasks)
-    tasks = store.tasks()
-    people = still_to_ask(tasks, store.counts(), config.votes.people)
-    return Sent(plan, _written(build, to, tasks, people, folder, images_at, texts, tell))
+    plan, people = planned_tasks(build, similar, tell=tell)
+    pages = pages_of(build, build.store.tasks(), people, images_at=images_at, texts=texts, tell=tell)
+    tell("Writing tasks")
+    return Sent(plan, WRITERS[to](pages, Path(folder) if folder else build.path / EXPORTS / to))
 
 
 def export_test(
@@ -151,28 +146,37 @@ def export_test(
     test = plan_test(build.store.images("original"), like, asked, build.config.seed)
     build.store.add_tasks(test)
     wanted = dict.fromkeys(test["task"].to_pylist(), people)
-    where = folder or build.path / EXPORTS / f"test-{to}"
-    return Sent(None, _written(build, to, test, wanted, where, images_at, texts, tell))
+    pages = pages_of(build, test, wanted, images_at=images_at, texts=texts, tell=tell)
+    return Sent(None, WRITERS[to](pages, Path(folder) if folder else build.path / EXPORTS / f"test-{to}"))
 
 
-def _written(
+def planned_tasks(build: Build, similar: str | Path | None = None, *, tell: Tell = silent) -> tuple[Plan, dict[str, int]]:
+    """Plan tasks for candidates that are in none, store them, and say how many more people each task needs."""
+    store, config = build.store, build.config
+    tell("Planning tasks")
+    like = similar_classes(build, similar, tell=tell)
+    plan = plan_tasks(
+        store.images(), store.counts(), store.images("original"), like, config.votes, config.seed, tasks=store.tasks()
+    )
+    store.add_tasks(plan.tasks)
+    return plan, still_to_ask(store.tasks(), store.counts(), config.votes.people)
+
+
+def pages_of(
     build: Build,
-    to: Kind,
     tasks: pa.Table,
     people: dict[str, int],
-    folder: str | Path | None,
-    images_at: str,
-    texts: str | Path | None,
-    tell: Tell,
-) -> Exported:
+    *,
+    images_at: str = "",
+    texts: str | Path | None = None,
+    tell: Tell = silent,
+) -> Pages:
+    """Tasks as people get to see them; the images are put into the build's folder."""
     shown = tasks.filter(_is_in(tasks["task"], people))
     paths = _paths(build, shown, tell)
     base = images_at.rstrip("/") or str(build.path.absolute())
     urls = {image: f"{base}/{path}" for image, path in paths.items()}
-    pages = make_pages(tasks, urls, _texts(build, texts), people)
-    target = Path(folder) if folder else build.path / EXPORTS / to
-    tell("Writing tasks")
-    return WRITERS[to](pages, target)
+    return make_pages(tasks, urls, _texts(build, texts), people)
 
 
 def _paths(build: Build, shown: pa.Table, tell: Tell) -> dict[str, str]:
@@ -229,11 +233,23 @@ def import_votes(build: Build, path: str | Path, kind: Kind | None = None) -> Re
     InputError
         If the file cannot be read or contradicts itself or what is stored. Nothing of it is stored then.
     """
-    path, store = Path(path), build.store
+    path = Path(path)
     refuse_unfit(path)
-    read = READERS[kind or _kind_of(path)]
+    return take_answers(build, partial(READERS[kind or _kind_of(path)], path))
+
+
+def take_answers(build: Build, read: Callable[..., Answers]) -> Returned:
+    """Store what a reader of answers gives.
+
+    Parameters
+    ----------
+    build : Build
+    read : callable
+        Given the tasks, and as keywords time, rejected_people and earlier votes, returns Answers.
+    """
+    store = build.store
     assignments = store.assignments()
-    answers = read(path, store.tasks(), time=now(), rejected_people=rejected_people(assignments), earlier=store.votes())
+    answers = read(store.tasks(), time=now(), rejected_people=rejected_people(assignments), earlier=store.votes())
     statuses, notices = _undecided(answers, assignments)
     votes, decisions = _stored(store, answers.votes, statuses)
     return Returned(answers, votes, decisions, (*answers.notices, *notices))

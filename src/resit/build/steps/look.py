@@ -99,9 +99,7 @@ def read_lists(build: Build, path: str | Path) -> Imported:
 
 def _refuse_other_classes(verdicts: pa.Table, build: Build, path: Path) -> None:
     if strange := sorted(set(verdicts["class_id"].to_pylist()) - {"", *build.class_names}):
-        raise InputError(
-            f"ids of no class: {short_list(strange)}", where=path, fix="Write them as in the list that was exported."
-        )
+        raise InputError(f"ids of no class: {short_list(strange)}", where=path, fix="Write them as in the exported list.")
 
 
 def _known(build: Build) -> pa.ChunkedArray:

@@ -130,8 +130,10 @@ def read_counts(path: str | Path, benchmark: Benchmark, ids: list[str]) -> pa.Ta
     found = _of_array(path, benchmark, ids) if path.suffix.lower() == ".npy" else _of_table(path, benchmark, ids)
     bad = np.flatnonzero((found["selected"] < 0) | (found["selected"] > found["shown"]))
     if len(bad):
-        where = f"{path}, image {found['image'][bad[0]]}"
-        raise InputError(f"{len(bad):,} images selected more often than shown, or less often than never", where=where)
+        row = ids.index(found["image"][bad[0]])
+        where = f"{path}, image {row if benchmark.ids is None else benchmark.ids[row]}"
+        what = f"{len(bad):,} images selected more often than shown, or less often than never"
+        raise InputError(what, where=where, fix="Correct it.")
     summed = table(COUNTS, found).group_by(list(IMAGE)).aggregate([("selected", "sum"), ("shown", "sum")])
     return summed.rename_columns([name.removesuffix("_sum") for name in summed.column_names]).select(list(COUNTS))
 
@@ -169,6 +171,10 @@ def _of_table(path: Path, benchmark: Benchmark, ids: list[str]) -> dict[str, Any
         raise InputError(what, where=path, fix="Name them as the test set does.")
     rows = [by_id[name] for name in given]
     classes = read.texts(named["class_id"]).tolist() if "class_id" in named else [_only(labels[row], path) for row in rows]
+    for line, (key, row, name) in enumerate(zip(classes, rows, given, strict=True), 1):
+        if key not in labels[row]:
+            fix = "Give the votes for its labels only."
+            raise InputError(f"class_id {key!r} is no label of {name}", where=f"{path}, row {line}", fix=fix)
     found = {
         "image": [ids[row] for row in rows],
         "class_id": classes,
