@@ -79,7 +79,7 @@ def edit(build: Path, **changes: object) -> None:
     (build / "build.yaml").write_text(text)
 
 
-def set_target(build: Path, target: float) -> None:
+def set_target(build: Path, target: float | str) -> None:
     """Let people review pairs up to another relative distance."""
     text = (build / "build.yaml").read_text()
     assert text.count("target: 0.6") == 1
@@ -137,7 +137,7 @@ def fill(path: Path, said: Mapping[tuple[str, str], str], *, person: str = "revi
     return write_rows(path, rows) if rows else path
 
 
-def begin(root: Path, name: str = "new", **more: Any) -> Begun:
+def begin(root: Path, folder: str = "new", **more: Any) -> Begun:
     """A build of two images a class, those that were selected most often."""
     from resit.build.steps.init import init_build, new_config
 
@@ -145,7 +145,7 @@ def begin(root: Path, name: str = "new", **more: Any) -> Begun:
         original(root)
     source = {"source": str(root / "original"), "counts": str(root / "counts.csv")}
     settings = {"name": "pets", "per_class": 2, "sampling": {"strategy": "top-images"}, "original": source, **more}
-    return init_build(root / name, new_config(**settings))
+    return init_build(root / folder, new_config(**settings))
 
 
 def photos(root: Path) -> str:

@@ -6,11 +6,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pytest
 
 from databases import schema_of_its_own
 from extras import needs
-from steps_made import CATS, DOGS, begin, digest, fill, photos, picture, set_target, votes, write_images
+from steps_made import (
+    CATS,
+    DOGS,
+    begin,
+    digest,
+    edit,
+    fill,
+    photos,
+    picture,
+    read_rows,
+    set_target,
+    votes,
+    write_images,
+    write_rows,
+)
 
 needs("sqlalchemy", "alembic", "httpx", "psycopg")
 from resit.build.folder import BuildFolder  # noqa: E402
@@ -199,14 +214,16 @@ def test_more_candidates_and_a_later_reference_go_on_from_what_was_found(build: 
     gather(build, f"folder:{more}")
     find_duplicates(build)
     done = find_duplicates(build, against=[str(second)])
-    assert done.references == {"pets": 5, "pets-2": 2}
+    assert done.references == {"original": 48, "pets": 5, "pets-2": 2}
     assert find_duplicates(build).references == done.references  # later ones stay references
     begin(tmp_path, "whole", references=[str(first), str(second)])
     with open_build(tmp_path / "whole") as whole:
         for folder in (tmp_path / "photos", more):
             gather(whole, f"folder:{folder}")
         find_duplicates(whole)
-        assert build.store.pairs() == whole.store.pairs()
+        # What later ones pushed off the lists stays behind them.
+        listed = [one.filter(pc.less_equal(one["rank"], 30)) for one in (build.store.pairs(), whole.store.pairs())]
+        assert listed[0].equals(listed[1])
     near = [row for row in build.store.pairs("relative").to_pylist() if row["distance"] < 0.3]
     assert [(row["image"], row["other"], row["reference"]) for row in near] == [
         (digest(picture("dog/10")), digest(picture("its like", like="dog/10")), "pets-2")
@@ -317,3 +334,39 @@ def test_steps_tell_what_they_do(build: Build):
     draw_revision(build, tell=tell)
     export_tasks(build, "csv", tell=tell)
     assert {"Sampling", "Planning tasks", "Writing tasks"} <= set(told)
+
+
+def test_votes_and_decisions_on_them_are_stored_together_or_not_at_all(
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """With votes alone, somebody who was rejected would be nobody who was, and his votes would count from then on."""
+    rows = [row for row in read_rows(tmp_path / "votes.csv") if row["person"] == "person 3"]
+    decide(build, sorted({f"{row['task']}:person 3" for row in rows}), "rejected", by="me", reason="")
+    again = write_rows(tmp_path / "again.csv", [{**row, "assignment": f"new {row['task']}"} for row in rows])
+    before = events(build)
+    with monkeypatch.context() as patched:
+        patched.setattr("resit.store.votes.add_statuses", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            import_votes(build, again)
+    assert events(build) == before
+    done = import_votes(build, again)
+    assert (done.votes.new, done.statuses.new) == (len(rows), 2)
+    assert build.store.counts().to_pylist() == before[4]
+
+
+def test_without_targets_all_pairs_are_listed_that_are_still_near(build: Build, tmp_path: Path):
+    """Those that nearer ones have pushed off the lists of neighbours are not."""
+    set_target(build.path, "null")
+    edit(build.path, neighbours=1)
+    with open_build(build.path) as build:
+        find_duplicates(build)
+        more = {f"cat/{name}": picture(f"near {name}", like=f"cat/{name}") for name in ("10", "9")}
+        gather(build, f"folder:{write_images(tmp_path / 'more', more)}")
+        find_duplicates(build)
+        rows = build.store.pairs().to_pylist()
+        near = {frozenset((row["image"], row["other"])) for row in rows if row["rank"] == 1}
+        assert near < {frozenset((row["image"], row["other"])) for row in rows}
+        _, pairs, _ = write_lists(build, tmp_path / "review")
+        listed = [frozenset((row["image"], row["other"])) for row in read_rows(pairs)]
+        assert len(listed) == len(set(listed))
+        assert set(listed) == near

@@ -107,8 +107,8 @@ class Story:
     def status(self) -> dict[str, Any]:
         return self.json("status", self.build)
 
-    def row(self, class_id: str) -> dict[str, str]:
-        return next(row for row in self.status()["funnel"] if row["class"] == class_id)
+    def row(self, class_id: str) -> dict[str, Any]:
+        return next(row for row in self.status()["classes"] if row["class_id"] == class_id)
 
 
 @pytest.fixture
@@ -139,9 +139,12 @@ def test_a_known_pool_gives_exactly_the_right_images_revision_after_revision(sto
     assert story.vote(liars=["liar"]).endswith("votes are new, 0 were known\n")
     people = story.json("label", story.build, "people", "--reject-below", 0.9, "--by", "me")
     right = {one["person"]: one["accuracy"] for one in people["people"]}
-    assert right == {**dict.fromkeys(PEOPLE, 1.0), "liar": 0.0}
-    assert people["rejected"] == 3  # two pages of cats, one of dogs
+    assert right == dict.fromkeys(PEOPLE, 1.0)
+    assert people["rejected"] == ["liar"]
 
+    told = story.status()
+    assert (told["votes"], told["people"], told["revision"], told["unsearched"]) == (24 * 11, 11, None, 10)
+    assert told["next"] == "Find near-duplicates: `resit build dedupe`; 10 candidates were not compared yet."
     # Before anybody has looked at pairs, those of them are not eligible.
     assert "unknown" not in story.ok("dedupe", story.build)
     r1, told = story.sample()
@@ -152,7 +155,7 @@ def test_a_known_pool_gives_exactly_the_right_images_revision_after_revision(sto
         "blacklisted": 0, "too-few-votes": 0, "near-duplicate": 0, "unreviewed": 3, "other-class": 0,
     }  # fmt: skip
     row = story.row("dog")
-    assert (row["collected"], row["unreviewed"], row["eligible"], row["selected"], row["short"]) == ("3", "1", "2", "2", "1")
+    assert (row["collected"], row["unreviewed"], row["eligible"], row["selected"], row["short"]) == (3, 1, 2, 2, 1)
     assert row["next"] == "Review near-duplicates: 1 candidates wait for it."
     refused = story.resit("build", "release", story.build, "-o", story.root / "early")
     assert refused.code == 2
@@ -206,8 +209,11 @@ def test_a_known_pool_gives_exactly_the_right_images_revision_after_revision(sto
     )
 
     # What changed, and why.
+    (twin,), (wrong,) = story.keys("cat/twin"), story.keys("cat/wrong")
     assert story.json("diff", story.build, "r1", "r2") == {
-        "stayed": 4, "came": 1, "went": 1,
+        "stayed": 4,
+        "came": [{"image": twin[0], "class_id": twin[1], "fate": "drawn"}],
+        "went": [{"image": wrong[0], "class_id": wrong[1], "reason": "blacklisted"}],
         "why": [
             {"class_id": "cat", "change": "came", "reason": "drawn", "images": 1},
             {"class_id": "cat", "change": "went", "reason": "blacklisted", "images": 1},

@@ -153,6 +153,10 @@ def test_options_of_init_that_do_not_fit(refused: Callable[..., str], build: Pat
     said = refused(2, "init", build.parent / "other", *words, "--strategy", "keyword")
     assert said == "configuration: sampling: the strategy keyword needs an attribute. Correct it."
     assert refused(2, "init", build.parent / "other", *words, "--name", "a/b").startswith("configuration: name: ")
+    # By default it is called like its folder.
+    assert refused(2, "init", build.parent / "my cats", *words) == (
+        "name: a name that cannot be a test set's: 'my cats'. Use letters, digits, hyphens, dots and underscores: --name."
+    )
     assert refused(2, "init", build.parent / "other", *words, "--database", "mysql://x/y") == (
         "mysql://…: no database that resit can keep a build in: mysql. "
         "Give a SQLite file, or postgresql+psycopg://USER@HOST/DATABASE."
@@ -202,7 +206,7 @@ def test_references_that_cannot_be_used(refused: Callable[..., str], build: Path
         "Mend the file, or leave it out."
     )
     # What could not be searched is no reference from then on.
-    assert "no references" in resit("build", "dedupe", build).out
+    assert "among each other and original (48)\n" in resit("build", "dedupe", build).out
 
 
 def test_an_original_that_changed_since(refused: Callable[..., str], build: Path, resit: Callable[..., Any], tmp_path: Path):

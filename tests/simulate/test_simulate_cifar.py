@@ -9,7 +9,8 @@ import pytest
 import resit
 from extras import needs
 from resit.simulate.parts import given_parts
-from resit.simulate.run import simulate
+from resit.simulate.people import Crowd
+from resit.simulate.run import People, simulate
 
 for package in ("sklearn", "sqlalchemy", "httpx", "skops", "datasets"):
     needs(package)
@@ -28,7 +29,8 @@ def test_a_new_test_set_for_cifar_10(shared_data: Path, tmp_path: Path):
         most=3_000,
     )
     counts = str(folder / "cifar10h_counts.npy")
-    done = simulate(parts, tmp_path / "cifar", per_class=60, counts=counts)
+    people = People(Crowd(spam=0.05))
+    done = simulate(parts, tmp_path / "cifar", per_class=60, people=people, counts=counts)
     assert done.converged
     assert done.rounds[-1].drawn.valid
     assert done.rejected == 5

@@ -12,7 +12,7 @@ import pytest
 import resit
 from extras import needs
 from resit.cli import run
-from resit.errors import UsageError
+from resit.errors import OutputError, UsageError
 from resit.simulate.parts import digits_parts
 from resit.simulate.people import Crowd
 from resit.simulate.reviewers import Reviewers
@@ -141,3 +141,12 @@ def test_what_if_prints_the_table_of_the_library(capsys: pytest.CaptureFixture[s
     assert len(lines) == 5
     assert f"{100 * rows[3]['shift']:+.2f}" in lines[4]
     assert run(["build", "what-if", "--votes", "many"]) == 2
+
+
+def test_a_folder_with_another_simulation_stays_as_it_is(tmp_path: Path):
+    small(tmp_path)
+    before = {path: path.read_bytes() for path in (tmp_path / "data").iterdir()}
+    assert run(["build", "simulate", str(tmp_path)]) == 4
+    with pytest.raises(OutputError, match="a folder with something in it"):
+        simulate(digits_parts(tmp_path / "elsewhere", seed=1), tmp_path, per_class=15, models=False)
+    assert {path: path.read_bytes() for path in (tmp_path / "data").iterdir()} == before

@@ -16,6 +16,7 @@ from resit.data.read_card import parse_yaml
 from resit.errors import InputError
 
 SCHEMA_NAME = "build.schema.json"
+MOST = 10**9  # of anything that is counted
 # Up to these distances people review unless the configuration says otherwise.
 TARGETS = {"relative": 0.6}
 EDITORS = f"# yaml-language-server: $schema={SCHEMA_NAME}\n"
@@ -47,7 +48,7 @@ class SamplingConfig(_Section):
     attribute: str | None = Field(default=None, description="keyword: attribute of the images whose distribution is matched")
     floor: int = Field(default=0, ge=0, description="keyword: fewest images of a keyword")
     balanced: bool = Field(default=False, description="keyword: exactly as many images of each class")
-    minimum_votes: int = Field(default=10, ge=1, description="Fewest votes of an image that may be chosen")
+    minimum_votes: int = Field(default=10, ge=1, le=MOST, description="Fewest votes of an image that may be chosen")
     minimum_originals: int = Field(
         default=20, ge=1, description="matched-frequency: fewest originals of a class with that many votes"
     )
@@ -67,10 +68,10 @@ class SamplingConfig(_Section):
 class VotesConfig(_Section):
     """How people are asked."""
 
-    task: int = Field(default=48, ge=1, description="Images on a page")
+    task: int = Field(default=48, ge=1, le=MOST, description="Images on a page")
     positive: int = Field(default=3, ge=0, description="Of these, originals of the class")
     negative: int = Field(default=3, ge=0, description="Of these, originals of the most similar class")
-    people: int = Field(default=10, ge=1, description="Fewest people who see each candidate")
+    people: int = Field(default=10, ge=1, le=MOST, description="Fewest people who see each candidate")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -90,7 +91,7 @@ class MetricConfig(_Section):
 class DuplicatesConfig(_Section):
     """How near-duplicates are looked for."""
 
-    neighbours: int = Field(default=30, ge=1, description="Nearest images to keep for each candidate")
+    neighbours: int = Field(default=30, ge=1, le=MOST, description="Nearest images to keep for each candidate")
     metrics: dict[str, MetricConfig] = Field(
         default={name: MetricConfig(target=TARGETS.get(name)) for name in DEFAULT_METRICS},
         description="Measures by name, each with the distance to review up to; null: its pairs need no review",
@@ -107,7 +108,7 @@ class BuildConfig(_Section):
         default=None,
         description="Where events are kept: null for build.sqlite here, or postgresql+psycopg://USER@HOST/DATABASE",
     )
-    per_class: int = Field(ge=1, description="Wanted images of each class")
+    per_class: int = Field(ge=1, le=MOST, description="Wanted images of each class")
     original: OriginalConfig = Field(description="The benchmark that the new test set is built for")
     sampling: SamplingConfig = Field(default=SamplingConfig(), description="How images are chosen among the candidates")
     votes: VotesConfig = Field(default=VotesConfig(), description="How people are asked")

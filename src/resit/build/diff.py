@@ -65,8 +65,11 @@ class Diff:
         return bool(len(self.came) + len(self.went))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values that JSON holds: how many stayed, came and went, and why, by class."""
-        return {"stayed": self.stayed, "came": len(self.came), "went": len(self.went), "why": self.why.to_pylist()}
+        """Plain values that JSON holds: how many stayed; the images that came and went, and why; and counts by class."""
+        came, went = (
+            rows.select(["image", "class_id", why]).to_pylist() for rows, why in ((self.came, "fate"), (self.went, "reason"))
+        )
+        return {"stayed": self.stayed, "came": came, "went": went, "why": self.why.to_pylist()}
 
     def __str__(self) -> str:
         if not self.changed:

@@ -25,6 +25,9 @@ REASONS = {
     "unreviewed": "unreviewed",
 }
 
+REVIEW, STUCK = "Review near-duplicates", "Collect more candidates, or get votes on originals"
+COUNTED = slice(1, -1)  # fields of a row that are columns of the table: all but the class's id and the reason
+
 
 @dataclass(frozen=True, slots=True)
 class FunnelRow:
@@ -46,6 +49,8 @@ class FunnelRow:
         Candidates that are not excluded.
     wanted, selected, short : int
         Images that the new test set should have, has, and lacks.
+    why : str, optional
+        Why the last sampling could not fill the class from these very candidates.
     """
 
     class_id: str
@@ -62,19 +67,22 @@ class FunnelRow:
     wanted: int
     selected: int
     short: int
+    why: str = ""
 
     @property
     def next(self) -> str:
         """What to do next for this class, in a sentence; empty where nothing is missing."""
         if not self.short:
             return ""
+        if self.eligible >= self.wanted and self.why:
+            return f"{STUCK}: sampling found {self.why}."
         if self.eligible >= self.wanted:
             return "Sample: enough candidates are eligible."
         lack = self.wanted - self.eligible
         if self.too_few_votes:
             return f"Get votes: {self.too_few_votes:,} candidates have too few."
         if self.unreviewed:
-            return f"Review near-duplicates: {self.unreviewed:,} candidates wait for it."
+            return f"{REVIEW}: {self.unreviewed:,} candidates wait for it."
         return f"Collect candidates: at least {lack:,} more are needed."
 
 
@@ -110,7 +118,7 @@ class Funnel:
         short = [(label, row.next) for label, row in zip(self.labels, self.rows, strict=True) if row.short]
         if not short:
             return "Nothing is short: review what is selected, or release it."
-        for start in ("Get votes", "Review near-duplicates", "Sample", "Collect candidates"):
+        for start in ("Get votes", REVIEW, "Sample", STUCK, "Collect candidates"):
             some = [label for label, step in short if step.startswith(start)]
             if some:
                 return f"{start}: {_counted(some)} {'is' if len(some) == 1 else 'are'} short ({short_list(some)})."
@@ -118,7 +126,7 @@ class Funnel:
 
     def to_rows(self) -> list[tuple[str, ...]]:
         """A header, a line a class and the total, as text for a table."""
-        names = [field.name for field in fields(FunnelRow)][1:]
+        names = [field.name for field in fields(FunnelRow)][COUNTED]
         head = ("class", *(name.replace("_", " ") for name in names[1:]), "next")
         lines = zip((*self.labels, "all"), (*self.rows, self.total), strict=True)
         body = [
@@ -147,6 +155,7 @@ def funnel(
     *,
     minimum_votes: int = 10,
     failed: pa.Table | None = None,
+    why: Mapping[str, str] | None = None,
 ) -> Funnel:
     """Count the candidates of each class after each step.
 
@@ -168,6 +177,8 @@ def funnel(
         From how many votes on an image has enough.
     failed : pyarrow.Table, optional
         With a column class_id, a row for everything that could not be fetched or read.
+    why : mapping of str to str, optional
+        By class, why the last sampling could not fill it from these very candidates.
 
     Returns
     -------
@@ -183,11 +194,16 @@ def funnel(
     columns["wanted"] = np.array([want.get(info.id, 0) for info in classes], np.int64)
     columns["selected"] = _Classes([info.id for info in classes]).count(selected, "selected")
     columns["short"] = np.maximum(columns["wanted"] - columns["selected"], 0)
+    told = why or {}
     rows = tuple(
-        FunnelRow(info.id, info.name, *(int(column[place]) for column in columns.values()))
-        for place, info in enumerate(classes)
+        FunnelRow(info.id, info.name, **_at(columns, place), why=told.get(info.id, "")) for place, info in enumerate(classes)
     )
-    return Funnel(rows, FunnelRow("", "all", *(int(column.sum()) for column in columns.values())), minimum_votes)
+    total = {name: int(column.sum()) for name, column in columns.items()}
+    return Funnel(rows, FunnelRow("", "all", **total, why=""), minimum_votes)
+
+
+def _at(columns: Mapping[str, Ints], place: int) -> dict[str, int]:
+    return {name: int(column[place]) for name, column in columns.items()}
 
 
 def _columns(

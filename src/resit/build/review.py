@@ -62,6 +62,8 @@ class Review:
         Classes that are noted as problematic.
     short : int, optional
         Classes that lack images.
+    outdated : int, optional
+        Selected images that may no longer be chosen, without those judged wrong.
     """
 
     images: pa.Table
@@ -73,6 +75,7 @@ class Review:
     went: int | None
     problematic: tuple[str, ...]
     short: int = 0
+    outdated: int = 0
 
     @property
     def left(self) -> int:
@@ -83,17 +86,19 @@ class Review:
     def converged(self) -> bool:
         """Whether the last round changed nothing, nothing is left to look at, and nothing selected is wrong or lacking."""
         unchanged = bool(self.selected) and self.came == 0 and self.went == 0
-        return unchanged and not (self.left or self.wrong.num_rows or self.short)
+        return unchanged and not (self.left or self.wrong.num_rows or self.outdated or self.short)
 
     @property
     def next(self) -> str:
         """What to do next, in a sentence."""
-        if not self.selected:
+        if not self.selected and not self.short:
             return "Sample first: there is no selection to review."
         if self.left:
             return f"Look at {_counted(self.images.num_rows, 'image')} and {_counted(self.pairs.num_rows, 'pair')}."
         if self.wrong.num_rows:
             return f"Sample again: {_counted(self.wrong.num_rows, 'selected image')} judged wrong."
+        if self.outdated:
+            return f"Sample again: {_counted(self.outdated, 'selected image')} may no longer be chosen."
         if self.short:
             return f"{_counted(self.short, 'class', 'es')} short: `resit build status` says what is missing."
         if not self.converged:
@@ -108,6 +113,7 @@ class Review:
             "pairs_left": len(self.pairs),
             "unsure": self.unsure,
             "wrong": len(self.wrong),
+            "outdated": self.outdated,
             "came": self.came,
             "went": self.went,
             "problematic": list(self.problematic),

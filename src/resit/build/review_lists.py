@@ -17,7 +17,10 @@ from resit.store.schemas import VERDICTS, table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-COLUMNS = ("kind", "image", "other", "class_id", "class", "link", "other_link", "metric", "distance", "verdict", "person")
+COLUMNS = (
+    *("kind", "image", "other", "class_id", "class", "link", "other_link", "reference", "metric", "distance"),
+    *("verdict", "person"),
+)
 NEEDED = ("kind", "image", "verdict", "person")
 
 
@@ -89,6 +92,7 @@ def pairs_list(pairs: pa.Table, links: Mapping[str, str]) -> str:
             "other": pair["other"],
             "link": links.get(pair["image"], ""),
             "other_link": links.get(pair["other"], ""),
+            "reference": pair["reference"],
             "metric": pair["metric"],
             "distance": repr(pair["distance"]),
         }
@@ -106,7 +110,7 @@ def read_list(
     ----------
     text : str
         CSV with at least the columns kind, image, verdict and person; other for pairs, class_id for images and classes. Other
-        columns are not read. A spreadsheet's byte order mark, semicolons and capitals in verdicts do no harm.
+        columns are not read. A spreadsheet's byte order mark, semicolons, tabs and capitals in verdicts do no harm.
     time : str
         ISO 8601, UTC: when these verdicts count as given.
     known : pyarrow.Array of str, optional
@@ -164,9 +168,8 @@ def _links(rows: pa.Table, images: pa.Table, columns: tuple[str, ...]) -> list[s
 def _rows(text: str, where: object) -> list[tuple[int, dict[str, str]]]:
     text = text.removeprefix("\ufeff")
     head = text.partition("\n")[0]
-    reader = csv.DictReader(
-        io.StringIO(text, newline=""), delimiter=";" if ";" in head and "," not in head else ",", strict=True
-    )
+    delimiter = next((mark for mark in (",", ";", "\t") if mark in head), ",")
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         names = [(name or "").strip().lower() for name in reader.fieldnames or ()]
         missing = [name for name in NEEDED if name not in names]
@@ -185,6 +188,8 @@ def _event(row: dict[str, str], where: str) -> dict[str, Any]:
     missing = [name for name in (*needed, "person") if not row[name]]
     if missing:
         raise InputError(f"no {missing[0]}", where=where, fix="Each verdict says on what it is, and who gave it.")
+    if kind == "pair" and row["image"] == row["other"]:
+        raise InputError("an image paired with itself", where=where, fix="Were the list's columns moved? Export it again.")
     kept = {name: row[name] if name in needed else "" for name in ("image", "other", "class_id")}
     return {"kind": kind, **kept, "verdict": verdict, "person": row["person"]}
 

@@ -19,6 +19,7 @@ from resit.errors import UsageError
 Strategy = Literal["matched-frequency", "threshold", "top-images", "keyword", "uniform", "corrected-frequency"]
 DESIGN = "The new test set"
 GIB = 2**30
+MOST_GIB = 2**20
 
 build = typer.Typer(
     name="build",
@@ -99,7 +100,10 @@ def dedupe(
             rich_help_panel=INPUT,
         ),
     ] = None,
-    memory: Annotated[float, typer.Option(min=0.1, metavar="GIB", help="Memory to keep within.", rich_help_panel=RUN)] = 2.0,
+    memory: Annotated[
+        float,
+        typer.Option(min=0.1, max=MOST_GIB, metavar="GIB", help="Memory to keep within.", rich_help_panel=RUN),
+    ] = 2.0,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="A Ray cluster to search on; local for this machine.", rich_help_panel=RUN),

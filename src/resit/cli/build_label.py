@@ -20,7 +20,7 @@ ImagesAt = Annotated[
     typer.Option(
         "--images-at",
         metavar="URL",
-        help="Address under which the build's folder is served. Default: its path on this machine.",
+        help="Address at which the build's folder images/ is served. Default: its path here.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -134,21 +134,22 @@ def people(
 ) -> None:
     """Say how well people answer: accuracy on controls, and agreement; reject those who answer badly."""
     from resit.build.steps import people as step
+    from resit.build.steps.label import rejected_people
     from resit.build.steps.opened import open_build
 
     with open_build(ctx.meta[BUILD]) as build:
-        done = step.people(build, consensus=consensus)
-        out = 0
         if reject_untested is not None:
-            out += step.reject_unfit_people(build, reject_untested, by=by or getpass.getuser()).new
+            step.reject_unfit_people(build, reject_untested, by=by or getpass.getuser())
         if reject_below is not None:
-            out += step.reject_people(build, reject_below, by=by or getpass.getuser()).new
+            step.reject_people(build, reject_below, by=by or getpass.getuser())
+        out = sorted(rejected_people(build.store.assignments()))
+        done = step.people(build, consensus=consensus)
     if as_json:
         typer.echo(json.dumps({**done.to_dict(), "rejected": out}, indent=1, ensure_ascii=False))
         return
     typer.echo(done)
-    if reject_below is not None or reject_untested is not None:
-        typer.echo(f"{out:,} assignments rejected")
+    if out:
+        typer.echo(f"Rejected, and not counted above: {', '.join(out)}")
 
 
 def _decide(

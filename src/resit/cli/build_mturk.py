@@ -14,7 +14,7 @@ Production = Annotated[bool, typer.Option("--production", help="Where people are
 def publish(
     ctx: typer.Context,
     reward: Annotated[str, typer.Option(metavar="DOLLARS", help="For one task, such as 0.40.")],
-    images_at: Annotated[str, typer.Option("--images-at", metavar="URL", help="https address of the build's folder.")],
+    images_at: Annotated[str, typer.Option("--images-at", metavar="URL", help="https address of the build's folder images/.")],
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="What people read first.")] = None,
     minutes: Annotated[int, typer.Option(min=1, metavar="N", help="Time that a person has for a task.")] = 20,
     days: Annotated[int, typer.Option(min=1, metavar="N", help="How long tasks are offered.")] = 7,

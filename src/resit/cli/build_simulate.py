@@ -75,13 +75,14 @@ def simulate(
     from resit.simulate.people import Crowd
     from resit.simulate.planted import Plants
     from resit.simulate.reviewers import Reviewers
-    from resit.simulate.run import DATA, REPORT, People
+    from resit.simulate.run import DATA, REPORT, People, refuse_used
     from resit.simulate.run import simulate as library_simulate
 
     given = (original, candidates, *(train or ()))
     if any(given) and not (original and candidates and train):
         fix = "Give --original, --candidates and --train, or none of them."
         raise UsageError("some of the images, but not all", where="simulate", fix=fix)
+    refuse_used(folder)
     who = People(Crowd(people, skill, spam, laziness), Reviewers(care=care), votes, reject_below)
     with progress() as tell:
         if original and candidates and train:

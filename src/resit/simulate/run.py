@@ -19,12 +19,12 @@ from resit.build.steps.publish import release_build
 from resit.build.steps.sample import Sampled, draw_revision
 from resit.build.voting.plan import still_to_ask
 from resit.data.paths import short_list
-from resit.errors import UsageError
+from resit.errors import OutputError, UsageError
 from resit.simulate.labelled import save
 from resit.simulate.parts import Parts
 from resit.simulate.people import Crowd, answer, counts_of_originals
 from resit.simulate.planted import Plants
-from resit.simulate.pool import Pool, make_pool
+from resit.simulate.pool import CANDIDATES, Pool, make_pool
 from resit.simulate.reviewers import Reviewers, judge_images, judge_pairs
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ def simulate(
         If there are not people enough, or scikit-learn is missing.
     """
     folder, people = Path(folder), people or People()
+    refuse_used(folder)
     tell("Planting faults")
     pool = make_pool(parts, folder / DATA, plants=plants, seed=seed)
     if counts is None:
@@ -186,6 +187,19 @@ def simulate(
     return Simulated(
         pool, rounds, converged, faults(selected, pool.truth), faults(candidates, pool.truth), rejected, released, result
     )
+
+
+def refuse_used(folder: Path) -> None:
+    """Refuse a folder with another simulation, or anything else than what :func:`resit.simulate.parts.digits_parts` writes.
+
+    Raises
+    ------
+    OutputError
+        If there is such a thing.
+    """
+    there = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+    if there - {DATA} or (folder / DATA / CANDIDATES).exists():
+        raise OutputError("a folder with something in it", where=folder, fix="Name a new folder.")
 
 
 def _vote(build: Build, pool: Pool, people: People, seed: int, tell: Tell) -> None:

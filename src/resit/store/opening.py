@@ -106,6 +106,8 @@ def parsed(url: str | Path) -> URL:
         address = make_url(text)
     except (ArgumentError, ValueError) as error:
         raise UsageError("not an address of a database", where=shown, fix=fix) from error
+    if "@" in (address.host or ""):
+        raise UsageError("an address with more than one @", where=shown, fix="Write an @ in a password as %40.")
     if address.drivername in ("postgresql", "postgres"):
         address = address.set(drivername="postgresql+psycopg")
     if address.drivername not in ("sqlite", "postgresql+psycopg") or (address.drivername == "sqlite" and not address.database):

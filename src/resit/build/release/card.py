@@ -28,7 +28,7 @@ FILES = (
     ("record/candidates.parquet", "all candidates: votes on them, what became of each, and why"),
     ("record/originals.parquet", "votes on images of the original test set"),
     ("record/votes.parquet", "each vote; people and assignments under pseudonyms, of the time the day"),
-    ("record/pairs.parquet", "near-duplicates that were found"),
+    ("record/pairs.parquet", "the nearest images of each candidate, by each metric"),
     ("record/verdicts.parquet", "what people said of pairs, images and classes; the last one on a thing counts"),
     ("record/selection.parquet", "the selection: each image's votes and fate"),
     ("record/selection.json", "how the selection was made: all parameters"),
@@ -95,7 +95,7 @@ def front_matter(facts: Facts, contents: Contents, settings: ReleaseSettings) ->
         "annotations_creators": ["crowdsourced"],
         "size_categories": [next((name for most, name in SIZES if facts.images < most), "n>1M")],
         "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": "data/test.parquet"}]}],
-        "dataset_info": {"features": kinds, "splits": [{"name": "test", "num_examples": facts.images}]},
+        "dataset_info": {"features": kinds},
     }
 
 

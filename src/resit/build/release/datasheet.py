@@ -80,7 +80,7 @@ def _composition(facts: Facts, settings: ReleaseSettings) -> dict[str, str]:
         "`data/test.parquet`.",
         "label": "Yes: one class an image (`label`, `class_id`), and how many people selected the image for it.",
         "missing": "Licence, author and address are empty where the source did not give them.",
-        "relationships": f"{facts.pairs:,} near-duplicates were found, and {facts.pair_verdicts:,} verdicts given on them "
+        "relationships": f"{facts.pairs:,} pairs of near images were listed, and {facts.pair_verdicts:,} verdicts given "
         "(`record/pairs.parquet`, `record/verdicts.parquet`).",
         "splits": "One split, `test`. It is no training data.",
         "errors": f"{seen} What they found is in `record/verdicts.parquet`.{odd}",

@@ -110,7 +110,7 @@ def verdicts(material: Material, names: Names) -> pa.Table:
 
 
 def pairs(material: Material) -> pa.Table:
-    """All near-duplicates that were found, nearest first for each metric."""
+    """The nearest images of each candidate, nearest first for each metric."""
     return _sorted(material.pairs, "metric", "distance", "image", "other")
 
 
@@ -142,7 +142,7 @@ def attribution_csv(material: Material) -> str:
 
 def funnel_csv(funnel: Funnel) -> str:
     """The funnel, class by class."""
-    return as_csv([field.name for field in fields(FunnelRow)], map(astuple, funnel.rows))
+    return as_csv([field.name for field in fields(FunnelRow)][:-1], (astuple(row)[:-1] for row in funnel.rows))
 
 
 def licences(material: Material) -> list[tuple[str, int]]:

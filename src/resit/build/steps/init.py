@@ -12,10 +12,11 @@ from resit.build.config import SCHEMA_NAME, BuildConfig
 from resit.build.folder import CONFIG_NAME, DATABASE_NAME, FOLDERS, BuildFolder
 from resit.build.keys import among
 from resit.build.steps.opened import INIT, Build, Tell, load_original, silent
-from resit.build.steps.originals import missing_votes, original_ids, original_rows, read_counts
+from resit.build.steps.originals import ROW, missing_votes, original_ids, original_rows, read_counts
 from resit.build.steps.salt import make_salt
 from resit.data.benchmark import Benchmark, ClassInfo
-from resit.data.load_benchmark import GLOB, SCHEME
+from resit.data.card import NAME
+from resit.data.load_benchmark import GLOB, SCHEME, find
 from resit.errors import InputError, Notice, OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -94,10 +95,17 @@ def init_build(path: str | Path, config: BuildConfig, *, tell: Tell = silent) ->
     ------
     InputError
         If the original or its counts cannot be read; nothing is made then. If the build was begun with another original.
+    UsageError
+        If the new test set cannot be called so.
     OutputError
         If another build is in the folder or in the database, or it cannot be written.
     """
+    if not NAME.fullmatch(config.name):
+        fix = "Use letters, digits, hyphens, dots and underscores: --name."
+        raise UsageError(f"a name that cannot be a test set's: {config.name!r}", where="name", fix=fix)
     config = _from_root(config)
+    for place in config.references:
+        find(place)
     benchmark = load_original(config)
     if not benchmark.n:
         raise InputError("a test set without examples", where=config.original.source, fix="Name another.")
@@ -117,14 +125,22 @@ def init_build(path: str | Path, config: BuildConfig, *, tell: Tell = silent) ->
         if before is None:
             store.note(INIT, _facts(benchmark), now())
         without = missing_votes(rows, store.counts())
-    return Begun(folder, len(rows), benchmark.n_classes, without, before is not None, benchmark.notices)
+    notices = (*benchmark.notices, *_hidden_groups(benchmark))
+    return Begun(folder, len(rows), benchmark.n_classes, without, before is not None, notices)
+
+
+def _hidden_groups(benchmark: Benchmark) -> list[Notice]:
+    if ROW not in benchmark.groups:
+        return []
+    message = f"The column {ROW} is not kept among the attributes of images: there it is their place in the test set."
+    return [Notice("column-row", benchmark.name, message)]
 
 
 def _made(path: Path, config: BuildConfig) -> BuildFolder:
     if not (path / CONFIG_NAME).exists():
         if path.is_dir() and not all(_is_left_behind(entry.name) for entry in path.iterdir()):
             raise OutputError("a folder with something else in it", where=path, fix="Name a new folder.")
-        _refuse_taken(config.database)
+        _refuse_taken(path, config.database)
         return BuildFolder.create(path, config)
     there = BuildFolder.open(path)
     if there.config != config:
@@ -136,13 +152,13 @@ def _is_left_behind(name: str) -> bool:
     return name in BEGUN or HALF.fullmatch(name) is not None
 
 
-def _refuse_taken(database: str | None) -> None:
+def _refuse_taken(path: Path, database: str | None) -> None:
     """Refuse a database that holds a build already: two of them would be mixed."""
     from resit.store import open_store
 
-    if database is None or "://" not in database:
+    if database is None or not ("://" in database or (path / database).exists()):
         return
-    with open_store(database, create=True) as store:
+    with open_store(database if "://" in database else path / database, create=True) as store:
         if any(note.step == INIT for note in store.notes()):
             fix = "Name another database, or go on in the folder of that build."
             raise OutputError("another build is in the database already", where=store.where, fix=fix)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from resit.build.clock import now
+from resit.build.keys import among
 from resit.build.steps.opened import Build, Tell, silent
 from resit.build.steps.originals import image_bytes, path_in_build, row_of
 from resit.build.steps.similar import similar_classes
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 Kind = Literal["mturk", "label-studio", "csv"]
 WRITERS = {"mturk": export_mturk, "label-studio": export_label_studio, "csv": export_csv}
 READERS = {"mturk": read_mturk_votes, "label-studio": read_label_studio_votes, "csv": read_csv_votes}
-EXPORTS = "exports"
+EXPORTS, IMAGES_FOLDER = "exports", "images"
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def export_tasks(
     folder : path, optional
         Where the files go. Default: ``exports/<to>`` in the build.
     images_at : str, optional
-        Address under which the build's folder is served. Default: its path on this machine.
+        Address under which the folder ``images`` of the build is served. Default: its path on this machine.
     similar, texts : path, optional
         Tables of the similar classes of each, and of what people look for in each (class_id, text).
     tell : callable, optional
@@ -108,8 +110,11 @@ def export_tasks(
     OutputError
         If a file cannot be written.
     """
+    if to != "csv":
+        refuse_local(images_at, where=to)
     plan, people = planned_tasks(build, similar, tell=tell)
     pages = pages_of(build, build.store.tasks(), people, images_at=images_at, texts=texts, tell=tell)
+    plan = replace(plan, notices=(*plan.notices, *few_originals(build)))
     tell("Writing tasks")
     return Sent(plan, WRITERS[to](pages, Path(folder) if folder else build.path / EXPORTS / to))
 
@@ -141,6 +146,8 @@ def export_test(
     -------
     Sent
     """
+    if to != "csv":
+        refuse_local(images_at, where=to)
     like = similar_classes(build, similar, tell=tell)
     asked = classes or [info.id for info in build.classes[:3]]
     test = plan_test(build.store.images("original"), like, asked, build.config.seed)
@@ -162,6 +169,42 @@ def planned_tasks(build: Build, similar: str | Path | None = None, *, tell: Tell
     return plan, still_to_ask(store.tasks(), store.counts(), config.votes.people)
 
 
+def refuse_local(images_at: str, where: str) -> None:
+    """Refuse images that a browser cannot get, before anything is planned.
+
+    Raises
+    ------
+    UsageError
+        If the address is neither one of the web nor of Label Studio's own files.
+    """
+    if not images_at.lower().startswith(("http://", "https://", "/data/local-files/")):
+        what = f"no address of the web: {images_at}" if images_at else "no address that people's browsers could get images from"
+        raise UsageError(what, where=where, fix="Put the build's images/ on a web server, and give its address: --images-at.")
+
+
+def few_originals(build: Build) -> list[Notice]:
+    """A notice where these tasks will not give votes to as many originals of each class as matching needs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    sampling, store = build.config.sampling, build.store
+    if sampling.strategy not in ("matched-frequency", "corrected-frequency"):
+        return []
+    originals, tasks, counts = store.images("original"), store.tasks(), store.counts()
+    voted = counts.filter(pc.greater_equal(counts["shown"], sampling.minimum_votes))
+    shown = tasks.filter(pc.equal(tasks["role"], "positive"))
+    reached = Counter(originals.filter(pa.array(among(originals, voted) | among(originals, shown)))["class_id"].to_pylist())
+    need = sampling.minimum_originals
+    few = [info.id for info in build.classes if reached[info.id] < need]
+    if not few:
+        return []
+    message = (
+        f"Fewer than {need} originals get votes in {len(few):,} classes ({short_list(few)}), and {sampling.strategy} needs "
+        "so many: collect more candidates, raise votes.positive in build.yaml before the first export, or begin with --counts."
+    )
+    return [Notice("few-originals", "tasks", message)]
+
+
 def pages_of(
     build: Build,
     tasks: pa.Table,
@@ -174,8 +217,8 @@ def pages_of(
     """Tasks as people get to see them; the images are put into the build's folder."""
     shown = tasks.filter(_is_in(tasks["task"], people))
     paths = _paths(build, shown, tell)
-    base = images_at.rstrip("/") or str(build.path.absolute())
-    urls = {image: f"{base}/{path}" for image, path in paths.items()}
+    base = images_at.rstrip("/") or str(build.path.absolute() / IMAGES_FOLDER)
+    urls = {image: f"{base}/{path.removeprefix(f'{IMAGES_FOLDER}/')}" for image, path in paths.items()}
     return make_pages(tasks, urls, _texts(build, texts), people)
 
 
@@ -185,6 +228,7 @@ def _paths(build: Build, shown: pa.Table, tell: Tell) -> dict[str, str]:
     wanted = set(shown["image"].to_pylist())
     rows = images.filter(_is_in(images["image"], wanted)).select(["image", "role", "path", "attributes"]).to_pylist()
     found = {row["image"]: row["path"] for row in rows if row["role"] == "candidate"}
+    _refuse_lost(build, found)
     originals = {row["image"]: row_of(row["attributes"]) for row in rows if row["image"] not in found}
     if originals:
         tell("Copying originals that are controls")
@@ -197,6 +241,13 @@ def _paths(build: Build, shown: pa.Table, tell: Tell) -> dict[str, str]:
             raise InputError(f"original {row} is not the image that it was", where=build.config.original.source, fix=fix)
         found[image] = path_in_build(digest, data)
     return found
+
+
+def _refuse_lost(build: Build, paths: dict[str, str]) -> None:
+    """Refuse to show people images that are not in the build's folder any more."""
+    if lost := sorted(image for image, path in paths.items() if not (build.path / path).exists()):
+        what = f"{len(lost):,} candidates whose files are missing: {short_list(lost, 3)}"
+        raise InputError(what, where=build.path / "images", fix="Collect them again, or put the files back.")
 
 
 def _texts(build: Build, path: str | Path | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from resit.build.clock import now
 from resit.build.duplicates.queue import review_queue
 from resit.build.folder import write_whole
-from resit.build.keys import PAIR
+from resit.build.keys import PAIR, among, keys
 from resit.build.review import Review, review
 from resit.build.review_lists import Imported, images_list, pairs_list, read_list
 from resit.build.steps.dedupe import reference_sources
@@ -20,7 +20,7 @@ from resit.build.steps.pool import Pool, read_pool
 from resit.data.guard import reading, refuse_unfit
 from resit.data.load_benchmark import load_benchmark
 from resit.data.paths import short_list
-from resit.errors import InputError
+from resit.errors import InputError, OutputError
 from resit.store.schemas import SELECTED, table
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def review_state(build: Build, pool: Pool | None = None) -> Review:
     last = build.store.selection()
     parent = None if last.parent is None else build.store.selection(last.parent).selected
     found = review(last.selected, parent, pool.verdicts, pool.queue)
-    return replace(found, short=len(last.record["shortages"]))
+    outdated = among(last.selected, pool.eligible.excluded) & ~among(last.selected, found.wrong)
+    return replace(found, short=len(last.record["shortages"]), outdated=int(outdated.sum()))
 
 
 def write_lists(build: Build, folder: str | Path, *, most: int | None = None, tell: Tell = silent) -> tuple[Path, Path, Review]:
@@ -63,20 +64,41 @@ def write_lists(build: Build, folder: str | Path, *, most: int | None = None, te
     Raises
     ------
     OutputError
-        If they cannot be written.
+        If they cannot be written, or would replace a list with verdicts that were not imported.
     """
     pool = read_pool(build)
     state = review_state(build, pool)
-    pairs = _head(state.pairs if pool.has_targets else review_queue(build.store.pairs(), pool.verdicts, {}), most)
+    pairs = _head(state.pairs if pool.has_targets else _all_pairs(build, pool), most)
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fix = "Name a folder that can be written."
+        raise OutputError(f"cannot be made: {error.strerror or error}", where=folder, fix=fix) from error
     texts = {
         IMAGES_LIST: images_list(_head(state.images, most), pool.images, build.class_names),
         PAIRS_LIST: pairs_list(pairs, _links(build, pool, pairs, tell)),
     }
+    for name in texts:
+        _refuse_filled_in(build, folder / name)
     for name, text in texts.items():
         write_whole(folder / name, text.encode())
     return folder / IMAGES_LIST, folder / PAIRS_LIST, state
+
+
+def _refuse_filled_in(build: Build, path: Path) -> None:
+    """Refuse to replace a list with verdicts that are not stored."""
+    if not path.exists():
+        return
+    with reading(path):
+        text = path.read_text(encoding="utf-8")
+    try:
+        left = len(_fresh(read_list(text, now(), where=path).verdicts, build.store.verdicts()))
+    except InputError:
+        left = 1
+    if left:
+        fix = "Import it first (--import), or export to another folder (--export)."
+        raise OutputError("a list that people have filled in, and that was not imported", where=path, fix=fix)
 
 
 def read_lists(build: Build, path: str | Path) -> Imported:
@@ -98,8 +120,16 @@ def read_lists(build: Build, path: str | Path) -> Imported:
 
 
 def _refuse_other_classes(verdicts: pa.Table, build: Build, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     if strange := sorted(set(verdicts["class_id"].to_pylist()) - {"", *build.class_names}):
         raise InputError(f"ids of no class: {short_list(strange)}", where=path, fix="Write them as in the exported list.")
+    images = verdicts.filter(pc.equal(verdicts["kind"], "image"))
+    if others := keys(images.filter(pa.array(~among(images, build.store.images())))).to_pylist():
+        named = short_list(sorted(one.replace("\0", " for ") for one in others), 2)
+        fix = "Were some of the list's columns sorted without the others? Export it again."
+        raise InputError(f"images that are not there for the class beside them: {named}", where=path, fix=fix)
 
 
 def _known(build: Build) -> pa.ChunkedArray:
@@ -119,6 +149,10 @@ def _fresh(given: pa.Table, stored: pa.Table) -> pa.Table:
         last[tuple(row[name] for name in key)] = row["verdict"]
     new = [last.get(tuple(row[name] for name in key)) != row["verdict"] for row in given.to_pylist()]
     return given.filter(pa.array(new, pa.bool_()))
+
+
+def _all_pairs(build: Build, pool: Pool) -> pa.Table:
+    return review_queue(build.store.pairs(), pool.verdicts, {}, neighbours=build.config.duplicates.neighbours)
 
 
 def _head(rows: pa.Table, most: int | None) -> pa.Table:

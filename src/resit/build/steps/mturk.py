@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from resit.build.clock import now
-from resit.build.steps.label import Returned, pages_of, planned_tasks, take_answers
+from resit.build.steps.label import Returned, pages_of, planned_tasks, refuse_local, take_answers
 from resit.build.steps.opened import Build, Tell, silent
 from resit.build.voting.mturk_api import HitSettings, Published, fetch_answers, publish, tell_decisions
 from resit.build.voting.plan import Plan
@@ -53,8 +53,11 @@ def offer_tasks(
     Raises
     ------
     InputError
-        If an address is not one of the web, or Mechanical Turk refuses. What was offered before that stays.
+        If Mechanical Turk refuses. What was offered before that stays.
+    UsageError
+        If the address is not one of the web.
     """
+    refuse_local(images_at, where="Mechanical Turk")
     plan, people = planned_tasks(build, similar, tell=tell)
     pages = pages_of(build, build.store.tasks(), people, images_at=images_at, texts=texts, tell=tell)
     tell("Offering tasks")

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from resit.build.steps.opened import Tell
 
 ROLE = "original"
+ROW = "row"  # attribute: place in the test set
 EVERY = 1_000  # images between two words of progress
+MOST_VOTES = 2**31 - 1  # on one image
 
 
 def image_bytes(benchmark: Benchmark, row: int) -> bytes:
@@ -70,14 +72,14 @@ def original_ids(benchmark: Benchmark, tell: Tell) -> list[str]:
 def original_rows(benchmark: Benchmark, ids: list[str]) -> pa.Table:
     """Rows of IMAGES, one for each image and accepted label, the first of those that have the same bytes.
 
-    The attribute ``row`` is the place in the test set, from 0; groups are attributes too.
+    The attribute ``row`` is the place in the test set, from 0; groups are attributes too, except one that is called so.
     """
     rows, places = np.nonzero(benchmark.labels >= 0)
     labels = benchmark.labels[rows, places]
     keyed = {label: benchmark.class_id(label) for label in np.unique(labels).tolist()}
     groups = {name: column.tolist() for name, column in benchmark.groups.items()}
     attributes = [
-        json.dumps({"row": row, **{name: column[row] for name, column in groups.items()}}, sort_keys=True, ensure_ascii=False)
+        json.dumps({**{name: column[row] for name, column in groups.items()}, ROW: row}, sort_keys=True, ensure_ascii=False)
         for row in range(benchmark.n)
     ]
     where = [""] * benchmark.n if benchmark.images is None else [benchmark.images.where(row) for row in range(benchmark.n)]
@@ -99,7 +101,7 @@ def original_rows(benchmark: Benchmark, ids: list[str]) -> pa.Table:
 
 def row_of(attributes: str) -> int:
     """Place of an original in its test set, from its attributes."""
-    return int(json.loads(attributes)["row"])
+    return int(json.loads(attributes)[ROW])
 
 
 def read_counts(path: str | Path, benchmark: Benchmark, ids: list[str]) -> pa.Table:
@@ -141,6 +143,8 @@ def read_counts(path: str | Path, benchmark: Benchmark, ids: list[str]) -> pa.Ta
 def _of_array(path: Path, benchmark: Benchmark, ids: list[str]) -> dict[str, Any]:
     with reading(path):
         votes = np.load(path, allow_pickle=False)
+    if votes.dtype.kind in "iu" and votes.size and votes.max() > MOST_VOTES:
+        raise InputError(f"a count of {votes.max()}, more than {MOST_VOTES:,}", where=path, fix="Correct it.")
     if votes.shape != (benchmark.n, benchmark.n_classes) or votes.dtype.kind not in "iu":
         what = f"an array of {votes.dtype} and shape {votes.shape}, not whole numbers of {(benchmark.n, benchmark.n_classes)}"
         raise InputError(what, where=path, fix="Give a row for each image in the test set's order, a column for each class.")
@@ -180,7 +184,8 @@ def _of_table(path: Path, benchmark: Benchmark, ids: list[str]) -> dict[str, Any
         "class_id": classes,
         **{name: _whole(read.texts(named[name]).tolist(), name, path) for name in ("selected", "shown")},
     }
-    if not firsts(table(COUNTS, found)).all():
+    # Images with the same bytes are one in the build, but not in the test set.
+    if len({*zip(rows, classes, strict=True)}) < len(rows):
         raise InputError("an image is there twice for one class", where=path, fix="Give each image once.")
     return found
 
@@ -195,6 +200,8 @@ def _whole(texts: list[str], name: str, path: Path) -> np.ndarray[Any, np.dtype[
     for line, text in enumerate(texts):
         if not text.isdecimal():
             raise InputError(f"{name} {text!r} is no whole number", where=f"{path}, row {line + 1}", fix="Correct it.")
+        if int(text) > MOST_VOTES:
+            raise InputError(f"{name} {text} is more than {MOST_VOTES:,}", where=f"{path}, row {line + 1}", fix="Correct it.")
     return np.array(texts, np.int64)
 
 

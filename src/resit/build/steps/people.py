@@ -107,7 +107,8 @@ def reject_unfit_people(build: Build, accuracy: float, *, by: str) -> Added:
     if not len(test):
         fix = "Make one: `resit build label … test`."
         raise UsageError("no test was given to people", where=build.path, fix=fix)
-    grades = grade(votes, test, accuracy=accuracy)
+    # Images of the test may be controls of other tasks too: these answers are no part of it.
+    grades = grade(_without_candidates(votes, "assignment"), test, accuracy=accuracy)
     return build.store.set_assignments(reject_unqualified(votes, grades, person=by, time=now()))
 
 
@@ -119,8 +120,12 @@ def _votes(build: Build) -> pa.Table:
 
 
 def _test(tasks: pa.Table) -> pa.Table:
-    """Tasks without candidates."""
+    return _without_candidates(tasks, "task")
+
+
+def _without_candidates(rows: pa.Table, whole: str) -> pa.Table:
+    """Rows of tasks or assignments that have no candidate in them."""
     import pyarrow.compute as pc
 
-    asked = pc.unique(tasks["task"].filter(pc.equal(tasks["role"], "candidate")))
-    return tasks.filter(pc.invert(pc.is_in(tasks["task"], value_set=asked)))
+    asked = pc.unique(rows[whole].filter(pc.equal(rows["role"], "candidate")))
+    return rows.filter(pc.invert(pc.is_in(rows[whole], value_set=asked)))

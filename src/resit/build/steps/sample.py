@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from resit.build.bias import bias_report
 from resit.build.bias_record import BiasReport
 from resit.build.clock import now
 from resit.build.diff import Diff, diff
 from resit.build.eligibility import Eligible, voted
+from resit.build.keys import Ints
 from resit.build.sampling.records import Drawn
 from resit.build.sampling.registry import strategy_of
 from resit.build.sampling.run import sample
+from resit.build.sampling.strategy import Strategy
 from resit.build.selection import record
 from resit.build.steps.opened import Build, Tell, silent
 from resit.build.steps.originals import row_of
 from resit.build.steps.pool import Pool, read_pool
 from resit.data.predictions import Predictions
-from resit.errors import InputError
+from resit.errors import InputError, UsageError
 from resit.store.records import Selection
 from resit.store.schemas import COUNTS
 
@@ -94,15 +99,17 @@ def draw_revision(
     InputError
         If the predictions are of another test set, or there is no such revision.
     UsageError
-        If the strategy's settings do not fit.
+        If the strategy's settings do not fit, or the revision to go on from was drawn by another strategy.
     """
     strategy = strategy_of(build.config.sampling)
     before = None if afresh else _parent(build, parent)
+    _refuse_other_strategy(strategy, before)
     seed = build.config.seed if seed is None else seed
     tell("Reading the build")
     pool = read_pool(build)
     found = pool.eligible
     originals = voted(pool.images, pool.counts, "original")
+    _refuse_missing_attribute(strategy, originals)
     previous = None if before is None else before.selected
     tell("Sampling")
     drawn = sample(strategy, found.candidates, originals, previous, build.classes, build.config.per_class, seed=seed)
@@ -123,6 +130,22 @@ def draw_revision(
     return Sampled(revision, number, found, drawn, bias, change)
 
 
+def _refuse_other_strategy(strategy: Strategy, before: Selection | None) -> None:
+    """Images kept from another strategy's selection would not be drawn as the new one says."""
+    drawn_by = strategy.name if before is None else before.record.get("strategy", strategy.name)
+    if before is not None and drawn_by != strategy.name:
+        what = f"r{before.revision} was drawn by {drawn_by}, and now images are drawn by {strategy.name}"
+        raise UsageError(what, where="sampling", fix="Keep nothing of it: afresh=True (--afresh).")
+
+
+def _refuse_missing_attribute(strategy: Strategy, originals: pa.Table) -> None:
+    """Without any original that has the attribute there would be nothing to match."""
+    name = strategy.needs
+    if name is not None and not any(name in json.loads(text or "{}") for text in originals["attributes"].to_pylist()):
+        fix = "Name an attribute of both the original and the candidates: `sampling.attribute` in build.yaml."
+        raise UsageError(f"no original has the attribute {name!r}", where=strategy.name, fix=fix)
+
+
 def _parent(build: Build, parent: int | None) -> Selection | None:
     if parent is None and not build.store.revisions():
         return None
@@ -135,7 +158,7 @@ def correct_share(pool: Pool, predictions: Predictions) -> pa.Table:
     Raises
     ------
     InputError
-        If the predictions are not of the original's length.
+        If the predictions are not of the original's length, or their labels are not the original's.
     """
     import pyarrow as pa
 
@@ -144,5 +167,22 @@ def correct_share(pool: Pool, predictions: Predictions) -> pa.Table:
         what = f"predictions of {predictions.benchmark.n:,} examples, while the original has {n:,}"
         raise InputError(what, where=predictions.benchmark.name, fix="Give predictions on the original test set, whole.")
     share = predictions.correct().mean(axis=0)
-    rows = [row_of(attributes) for attributes in pool.originals["attributes"].to_pylist()]
+    rows = np.array([row_of(attributes) for attributes in pool.originals["attributes"].to_pylist()], np.int64)
+    _refuse_other_labels(pool.originals["class_id"].to_pylist(), rows, predictions)
     return pool.originals.select(["image", "class_id"]).append_column("correct", pa.array(share[rows]))
+
+
+def _refuse_other_labels(class_ids: list[str], rows: Ints, predictions: Predictions) -> None:
+    """Refuse predictions whose labels are not the original's, or under other ids do not go one to one with them."""
+    if predictions.is_correctness:
+        return
+    labels = predictions.benchmark.labels[rows]
+    one = np.flatnonzero((labels >= 0).sum(axis=1) == 1)
+    found = {(predictions.benchmark.class_id(int(labels[row].max())), class_ids[row]) for row in one}
+    if {label for label, _ in found} <= set(class_ids):
+        wrong = any(label != class_id for label, class_id in found)
+    else:
+        wrong = any(len({pair[at] for pair in found}) < len(found) for at in range(2))
+    if wrong:
+        fix = "Give predictions on the original test set, in its order."
+        raise InputError("predictions with other labels than the original's", where=predictions.name, fix=fix)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from resit.build.funnel import Funnel, funnel
+from resit.build.funnel import REVIEW, Funnel, funnel
 from resit.build.review import Review
+from resit.build.steps.dedupe import DEDUPE
 from resit.build.steps.gather import failed
 from resit.build.steps.look import review_state
 from resit.build.steps.opened import Build
-from resit.build.steps.pool import read_pool
+from resit.build.steps.pool import Pool, read_pool
 from resit.store.schemas import SELECTED, table
 
 
@@ -30,6 +32,8 @@ class Status:
         Who voted.
     votes : int
         Single votes, accepted or not.
+    unsearched : int
+        Candidates whose near-duplicates were not looked for yet.
     time : str or None
         Of the last event.
     """
@@ -41,19 +45,26 @@ class Status:
     review: Review
     people: int
     votes: int
+    unsearched: int
     time: str | None
 
     @property
     def next(self) -> str:
         """What to do next, in a sentence."""
-        return self.review.next if self.revision is not None and not self.funnel.total.short else self.funnel.next
+        if self.revision is not None and not self.funnel.total.short:
+            return self.review.next
+        if self.unsearched and self.funnel.next.startswith(REVIEW):
+            more = "candidate was" if self.unsearched == 1 else "candidates were"
+            return f"Find near-duplicates: `resit build dedupe`; {self.unsearched:,} {more} not compared yet."
+        return self.funnel.next
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values that JSON holds."""
-        head, *rows = self.funnel.to_rows()
+        names = ("name", "version", "revision", "people", "votes", "unsearched", "time")
         return {
-            **{name: getattr(self, name) for name in ("name", "version", "revision", "people", "votes", "time")},
-            "funnel": [dict(zip(head, row, strict=True)) for row in rows],
+            **{name: getattr(self, name) for name in names},
+            "classes": [{**asdict(row), "next": row.next} for row in self.funnel.rows],
+            "total": asdict(self.funnel.total),
             "review": self.review.to_dict(),
             "next": self.next,
         }
@@ -64,6 +75,13 @@ class Status:
         lines = [f"{head}; {last}; last event {self.time or 'none'}", str(self.funnel).rsplit("\n", 1)[0]]
         lines += [] if self.revision is None else str(self.review).split("\n")[:-1]
         return "\n".join([*lines, self.next])
+
+
+def _why_short(pool: Pool, record: Mapping[str, Any]) -> dict[str, str]:
+    """Why classes were short in the last sampling, where sampling the same candidates again would give the same."""
+    found = pool.eligible
+    same = record["candidates"] == len(found.candidates) + len(found.excluded) and record["excluded"] == found.counts
+    return {one["class_id"]: one["why"] for one in record["shortages"]} if same else {}
 
 
 def status(build: Build) -> Status:
@@ -88,6 +106,7 @@ def status(build: Build) -> Status:
         build.config.per_class,
         minimum_votes=build.config.sampling.minimum_votes,
         failed=pa.table({"class_id": pa.array(list(lost.elements()), pa.string())}),
+        why=_why_short(pool, revisions[-1].record) if revisions else {},
     )
     assignments = build.store.assignments()
     return Status(
@@ -98,5 +117,11 @@ def status(build: Build) -> Status:
         review=review_state(build, pool),
         people=len(assignments["person"].unique()),
         votes=sum(assignments["votes"].to_pylist()),
+        unsearched=_unsearched(build, pool),
         time=build.store.last_time(),
     )
+
+
+def _unsearched(build: Build, pool: Pool) -> int:
+    last = build.last(DEDUPE) if pool.is_searched else None
+    return len(pool.candidates["image"].unique()) - (last.record["candidates"] if last else 0)

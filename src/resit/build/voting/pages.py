@@ -91,7 +91,8 @@ def make_pages(tasks: pa.Table, urls: Mapping[str, str], texts: Mapping[str, str
     _refuse_missing(images - urls.keys(), "images without an address", "Give each image of a task its address.")
     classes = set(class_of.values())
     _refuse_missing({c for c in classes if not texts.get(c, "").strip()}, "classes without a text", "Give each class a name.")
-    safe = {image: quote(urls[image].strip(), safe=SAFE) for image in images}
+    # A path is no address: with anything encoded in it, it leads nowhere.
+    safe = {image: quote(url.strip(), safe=SAFE) if "://" in (url := urls[image]) else url for image in images}
     pages = []
     for task in sorted(rows):
         shown = tuple(safe[image] for _, image, _ in sorted(rows[task]))
