@@ -26,7 +26,7 @@ NEXT = '''"""A version that does not exist."""
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+revision, down_revision, branch_labels, depends_on = "later", "0002", None, None
 
 
 def upgrade():
@@ -41,10 +41,10 @@ def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The code as it may be one version later; gives the file of that version."""
     folder = tmp_path / "later"
     shutil.copytree(migrate.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    version = folder / "versions" / "v0002.py"
+    version = folder / "versions" / "later.py"
     version.write_text(NEXT)
     monkeypatch.setattr(migrate, "FOLDER", folder)
-    monkeypatch.setattr(migrate, "HEAD", "0002")
+    monkeypatch.setattr(migrate, "HEAD", "later")
     return version
 
 
@@ -76,7 +76,7 @@ def test_an_older_database_is_brought_up_to_date_with_its_rows(address: str, req
         store.add_images(images("a"))
     request.getfixturevalue("next_version")
     with open_store(address) as store:
-        assert version_of(store) == "0002"
+        assert version_of(store) == "later"
         with store.reading() as connection:
             assert inspect(connection).has_table("later")
         assert rows_of(store.images(), "image") == [("a",)]
@@ -87,7 +87,7 @@ def test_a_newer_database_is_refused_and_left_as_it_is(address: str, monkeypatch
     open_store(address, create=True).close()
     monkeypatch.undo()
     for create in (False, True):
-        with pytest.raises(InputError, match=r"made by a newer resit .*version 0002, this resit knows up to 0001.*upgrade"):
+        with pytest.raises(InputError, match=r"made by a newer resit .*version later, this resit knows up to 0002.*upgrade"):
             open_store(address, create=create)
 
 
@@ -101,5 +101,5 @@ def test_a_change_that_fails_changes_nothing(address: str, request: pytest.Fixtu
         open_store(address, create=True)
     version.write_text(NEXT)
     with open_store(address, create=True) as store:
-        assert version_of(store) == "0002"
+        assert version_of(store) == "later"
         assert store.images().num_rows == 0

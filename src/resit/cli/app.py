@@ -23,6 +23,7 @@ from resit.cli.options import Debug, State
 from resit.cli.plan import plan
 from resit.cli.progress import progress
 from resit.cli.retrain import retrain
+from resit.cli.serve import serve
 from resit.errors import OutputError, ResitError, UsageError, one_line
 
 INTERNAL, INTERRUPTED, BROKEN_PIPE = 70, 130, 141
@@ -45,6 +46,7 @@ app.command(epilog=EXIT_CODES)(groups)
 app.command(epilog=EXIT_CODES)(retrain)
 app.command(epilog=EXIT_CODES)(doctor)
 app.command(epilog=EXIT_CODES)(plan)
+app.command(epilog=EXIT_CODES)(serve)
 app.add_typer(build, epilog=EXIT_CODES)
 app.add_typer(data, epilog=EXIT_CODES)
 

@@ -5,6 +5,8 @@ A change here needs a new file in `migrations/versions`, and `migrate.HEAD`; a t
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, SmallInteger, Table, Text
 from sqlalchemy.dialects.postgresql import TEXT
 
@@ -13,7 +15,7 @@ metadata = MetaData()
 TEXT_BY_BYTES = Text().with_variant(TEXT(collation="C"), "postgresql")
 
 
-def _names(name: str, *more: Column[int]) -> Table:
+def _names(name: str, *more: Column[Any]) -> Table:
     number = Column("id", Integer, primary_key=True, autoincrement=False)
     return Table(name, metadata, number, Column("name", TEXT_BY_BYTES, nullable=False, unique=True), *more)
 
@@ -36,6 +38,7 @@ PERSON_NAME = _names("person_name")
 TASK_NAME = _names("task_name")
 WORD = _names("word")  # roles, metrics, reference sets, fates, reasons
 ASSIGNMENT = _names("assignment", _to("person_id", "person_name"))
+Index("assignment_of", ASSIGNMENT.c.person_id, ASSIGNMENT.c.id)
 
 IMAGE = Table(
     "image",
@@ -133,3 +136,56 @@ LEFT_OUT = Table(
     sqlite_with_rowid=False,
 )
 NOTE = Table("note", metadata, _number("id", key=True), _text("step"), _text("record"), _text("time"))
+
+# People at work in the web pages. Secrets are kept as their SHA-256.
+ACCOUNT = _names("account", _text("role"), _text("time"))
+INVITE = Table(
+    "invite",
+    metadata,
+    _number("id", key=True),
+    _to("account_id", "account"),
+    Column("secret", TEXT_BY_BYTES, nullable=False, unique=True),
+    _text("time"),
+    _text("revoked"),  # when; empty where it is good
+)
+SESSION = Table(
+    "session",
+    metadata,
+    Column("secret", TEXT_BY_BYTES, primary_key=True),
+    _to("invite_id", "invite"),
+    _text("time"),
+    _text("ends"),
+)
+LEASE = Table(
+    "lease",
+    metadata,
+    _to("account_id", "account", key=True),
+    _to("task_id", "task_name", key=True),
+    _text("time"),
+    _text("ends"),
+    Index("lease_ends", "ends"),
+    sqlite_with_rowid=False,
+)
+CLICK = Table(
+    "click",
+    metadata,
+    _number("id", key=True),
+    _to("account_id", "account"),
+    _to("task_id", "task_name"),
+    _number("position"),
+    Column("selected", SmallInteger, nullable=False),
+    _text("event"),  # the page's own name of it, so that one that is sent again counts once
+    _text("time"),
+    Index("click_once", "account_id", "event", unique=True),
+    Index("click_of", "account_id", "task_id", "id"),
+)
+FINISH = Table(
+    "finish",
+    metadata,
+    _number("id", key=True),
+    _to("account_id", "account"),
+    _to("task_id", "task_name"),
+    _text("begun"),
+    _text("time"),
+    Index("finish_once", "account_id", "task_id", unique=True),
+)

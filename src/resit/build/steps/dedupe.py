@@ -132,13 +132,13 @@ def out_of_date(build: Build) -> bool:
     last = build.last(DEDUPE)
     if last is None:
         return True
-    missing = set(build.config.references) - set(last.record["configured"])
-    return bool(missing) or build.config.duplicates.neighbours > last.record["neighbours"]
+    missing = set(build.config.references) - set(last.record.get("configured", ()))
+    return bool(missing) or build.config.duplicates.neighbours > last.record.get("neighbours", 0)
 
 
 def _wants_more(config: DuplicatesConfig, record: Mapping[str, Any]) -> bool:
     """Whether lists that were stored may lack images that they would have with these settings: all are then made anew."""
-    return config.neighbours > record["neighbours"] or not set(config.metrics) <= set(record["metrics"])
+    return config.neighbours > record.get("neighbours", 0) or not set(config.metrics) <= set(record.get("metrics", ()))
 
 
 def _read(given: Iterable[str], before: Sources, original: OriginalConfig, tell: Tell) -> tuple[dict[str, Pictures], Sources]:

@@ -1,0 +1,211 @@
+"""People at work on tasks: who holds which task until when, their clicks, and the pages that they finished."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import exists, func, insert, select, update
+
+from resit.store.bulk import next_number
+from resit.store.layout import CLASS_NAME, CLICK, FINISH, IMAGE_NAME, LEASE, TASK, TASK_NAME, WORD
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """That somebody was given a task.
+
+    Parameters
+    ----------
+    task_id : int
+    time, ends : str
+        When it was given first, and until when it is theirs.
+    finished : bool
+    """
+
+    task_id: int
+    time: str
+    ends: str
+    finished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """One image marked or unmarked.
+
+    Parameters
+    ----------
+    event : str
+        The page's own name of it.
+    position : int
+        Of the image in its task, from 0.
+    selected : bool
+    """
+
+    event: str
+    position: int
+    selected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What was clicked last on an image."""
+
+    selected: bool
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An image of a task."""
+
+    position: int
+    image: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A page that somebody is done with."""
+
+    account_id: int
+    task: str
+    begun: str
+    time: str
+
+
+def _of(table: Table, account_id: int, task_id: int) -> ColumnElement[bool]:
+    return (table.c.account_id == account_id) & (table.c.task_id == task_id)
+
+
+def leases(connection: Connection, account_id: int) -> list[Lease]:
+    """All tasks that somebody was ever given, the last one first."""
+    done = exists().where(_of(FINISH, LEASE.c.account_id, LEASE.c.task_id)).label("finished")
+    statement = select(LEASE.c.task_id, LEASE.c.time, LEASE.c.ends, done).where(LEASE.c.account_id == account_id)
+    found = connection.execute(statement.order_by(LEASE.c.time.desc(), LEASE.c.task_id))
+    return [Lease(row.task_id, row.time, row.ends, bool(row.finished)) for row in found]
+
+
+def lease(connection: Connection, account_id: int, task_id: int) -> Lease | None:
+    """One lease, or None where the task was never given to them."""
+    done = exists().where(_of(FINISH, account_id, task_id)).label("finished")
+    statement = select(LEASE.c.task_id, LEASE.c.time, LEASE.c.ends, done).where(_of(LEASE, account_id, task_id))
+    row: Any = connection.execute(statement).first()
+    return None if row is None else Lease(row.task_id, row.time, row.ends, bool(row.finished))
+
+
+def hold(connection: Connection, account_id: int, task_id: int, time: str, ends: str) -> None:
+    """Give somebody a task, or let them keep it for longer."""
+    if lease(connection, account_id, task_id) is None:
+        values = {"account_id": account_id, "task_id": task_id, "time": time, "ends": ends}
+        connection.execute(insert(LEASE), values)
+    else:
+        keep(connection, account_id, task_id, ends)
+
+
+def keep(connection: Connection, account_id: int, task_id: int, ends: str) -> None:
+    """Let somebody keep a task until another time."""
+    connection.execute(update(LEASE).where(_of(LEASE, account_id, task_id)).values(ends=ends))
+
+
+def let_go(connection: Connection, account_id: int, time: str) -> None:
+    """End all leases of somebody."""
+    connection.execute(update(LEASE).where((LEASE.c.account_id == account_id) & (LEASE.c.ends > time)).values(ends=time))
+
+
+def held(connection: Connection, time: str) -> dict[int, int]:
+    """How many people hold each task that they have not finished."""
+    done = exists().where(_of(FINISH, LEASE.c.account_id, LEASE.c.task_id))
+    statement = select(LEASE.c.task_id, func.count()).where((LEASE.c.ends > time) & ~done).group_by(LEASE.c.task_id)
+    return {row[0]: row[1] for row in connection.execute(statement)}
+
+
+def add_clicks(connection: Connection, account_id: int, task_id: int, clicks: Sequence[Click], time: str) -> int:
+    """Add clicks in their order; those whose event is known count once.
+
+    Returns
+    -------
+    int
+        How many are new.
+    """
+    names = [click.event for click in clicks]
+    statement = select(CLICK.c.event).where((CLICK.c.account_id == account_id) & CLICK.c.event.in_(names))
+    known = set(connection.execute(statement).scalars())
+    first = next_number(connection, CLICK.c.id)
+    fresh = {click.event: click for click in clicks if click.event not in known}
+    rows = [
+        {
+            "id": first + at,
+            "account_id": account_id,
+            "task_id": task_id,
+            "position": click.position,
+            "selected": int(click.selected),
+            "event": click.event,
+            "time": time,
+        }
+        for at, click in enumerate(fresh.values())
+    ]
+    if rows:
+        connection.execute(insert(CLICK), rows)
+    return len(rows)
+
+
+def marks(connection: Connection, account_id: int, task_id: int) -> dict[int, Mark]:
+    """The last click on each image of a task, by position; images without one are left out."""
+    statement = select(CLICK.c.position, CLICK.c.selected, CLICK.c.time).where(_of(CLICK, account_id, task_id))
+    found = connection.execute(statement.order_by(CLICK.c.id))
+    return {position: Mark(bool(selected), time) for position, selected, time in found}
+
+
+def task_named(connection: Connection, name: str) -> tuple[int, str, str] | None:
+    """Number, name and class of a task by its name, or None."""
+    return _task(connection, TASK_NAME.c.name == name)
+
+
+def task_numbered(connection: Connection, number: int) -> tuple[int, str, str] | None:
+    """Number, name and class of a task by its number, or None."""
+    return _task(connection, TASK_NAME.c.id == number)
+
+
+def _task(connection: Connection, which: ColumnElement[bool]) -> tuple[int, str, str] | None:
+    statement = select(TASK_NAME.c.id, TASK_NAME.c.name, CLASS_NAME.c.name).join(TASK, TASK.c.task_id == TASK_NAME.c.id)
+    statement = statement.join(CLASS_NAME, CLASS_NAME.c.id == TASK.c.class_id).where(which).limit(1)
+    row: Any = connection.execute(statement).first()
+    return None if row is None else (row[0], row[1], row[2])
+
+
+def page(connection: Connection, task_id: int) -> list[Shown]:
+    """Images of a task, in order."""
+    statement = select(TASK.c.position, IMAGE_NAME.c.name, WORD.c.name).join(IMAGE_NAME, IMAGE_NAME.c.id == TASK.c.image_id)
+    statement = statement.join(WORD, WORD.c.id == TASK.c.role_id).where(TASK.c.task_id == task_id)
+    return [Shown(*row) for row in connection.execute(statement.order_by(TASK.c.position))]
+
+
+def add_finish(connection: Connection, account_id: int, task_id: int, begun: str, time: str) -> None:
+    """Note that somebody is done with a task."""
+    values = {"account_id": account_id, "task_id": task_id, "begun": begun, "time": time}
+    connection.execute(insert(FINISH), {"id": next_number(connection, FINISH.c.id), **values})
+
+
+def last_finish(connection: Connection) -> int:
+    """Number of the page that was finished last; 0 where there is none."""
+    return next_number(connection, FINISH.c.id) - 1
+
+
+def finished_since(connection: Connection, last: int) -> dict[int, int]:
+    """How many people finished each task after some other finish."""
+    statement = select(FINISH.c.task_id, func.count()).where(FINISH.c.id > last).group_by(FINISH.c.task_id)
+    return {row[0]: row[1] for row in connection.execute(statement)}
+
+
+def finished(connection: Connection, account_id: int | None = None) -> list[Finished]:
+    """Pages that somebody, or everybody, is done with, the first one first."""
+    statement = select(FINISH.c.account_id, TASK_NAME.c.name, FINISH.c.begun, FINISH.c.time)
+    statement = statement.join(TASK_NAME, TASK_NAME.c.id == FINISH.c.task_id).order_by(FINISH.c.id)
+    if account_id is not None:
+        statement = statement.where(FINISH.c.account_id == account_id)
+    return [Finished(*row) for row in connection.execute(statement)]

@@ -1,0 +1,73 @@
+"""In and out: invite links, the first page, and signing out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+from resit.store.accounts import begin_session, end_session
+from resit.web.identity import COOKIE, visitor
+from resit.web.office import office
+from resit.web.render import shown
+from resit.web.routing import EVERYBODY, Route
+from resit.web.stop import Stop
+from resit.web.times import moment
+
+if TYPE_CHECKING:
+    from resit.web.office import Office
+
+DAY = 24 * 60 * 60
+
+
+def open_invite(request: Request, secret: str) -> Response:
+    """Begin a session for who opens an invite link."""
+    desk = office(request)
+    address = request.client.host if request.client else ""
+    if wait := desk.tries.wait(address):
+        raise Stop(429, "Too many links that are none were tried from here. Wait a minute.", wait=wait)
+    with desk.writer.writing() as connection:
+        session = begin_session(connection, secret, moment(), moment(desk.settings.session * DAY))
+    if session is None:
+        desk.tries.failed(address)
+        raise Stop(404, "This link is not good, or not any more. Ask whoever gave it to you for a new one.")
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(COOKIE, session, max_age=int(desk.settings.session * DAY), path="/", **_safely(desk, request))
+    return answer
+
+
+def _safely(desk: Office, request: Request) -> dict[str, object]:
+    secure = desk.settings.behind_proxy is not None or request.url.scheme == "https"
+    return {"httponly": True, "samesite": "lax", "secure": secure}
+
+
+def home(request: Request) -> Response:
+    """The page for which somebody was invited."""
+    role = visitor(request).account.role
+    if role == "annotator":
+        return RedirectResponse("/vote", 303)
+    return RedirectResponse("/admin", 303) if role == "admin" else shown(request, "home")
+
+
+def leave(request: Request) -> Response:
+    """Sign out."""
+    desk = office(request)
+    with desk.writer.writing() as connection:
+        end_session(connection, visitor(request).session)
+    answer = shown(request, "left")
+    answer.delete_cookie(COOKIE, path="/", **_safely(desk, request))
+    return answer
+
+
+def health() -> Response:
+    """Tell whoever watches the server that it answers."""
+    return PlainTextResponse("ok")
+
+
+ROUTES = (
+    Route("GET", "/health", health, None),
+    Route("GET", "/invite/{secret}", open_invite, None),
+    Route("GET", "/", home, EVERYBODY),
+    Route("POST", "/leave", leave, EVERYBODY),
+)

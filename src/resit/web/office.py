@@ -1,0 +1,118 @@
+"""What all requests share: the build, its secret, and the figures that are kept for a while."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resit.build.steps.salt import make_salt, read_salt
+from resit.web.demand import Demands
+from resit.web.figures import Figures
+from resit.web.pictures import Pictures
+from resit.web.saver import Saver
+from resit.web.tasks import Tasks
+from resit.web.tries import Tries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from sqlalchemy import Connection
+    from starlette.requests import Request
+
+    from resit.build.steps.opened import Build
+    from resit.store import Store
+    from resit.web.class_texts import ClassText
+    from resit.web.settings import Settings
+
+
+class Writer:
+    """Lets the threads of this process write one after the other: a database that is asked by many at once lets some wait long.
+
+    Parameters
+    ----------
+    store : Store
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._turn = store, threading.Lock()
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes."""
+        with self._turn, self._store.writing() as connection:
+            yield connection
+
+
+@dataclass(frozen=True)
+class Office:
+    """What all requests share; :func:`open_office` makes one.
+
+    Parameters
+    ----------
+    build : Build
+    settings : Settings
+    texts : mapping of str to ClassText
+        By class id.
+    key : bytes
+        From which secrets are made that need not be stored.
+    writer : Writer
+    tasks : Tasks
+    demands : Demands
+    saver : Saver
+    pictures : Pictures
+    figures : Figures
+    tries : Tries
+    """
+
+    build: Build
+    settings: Settings
+    texts: Mapping[str, ClassText]
+    key: bytes
+    writer: Writer
+    tasks: Tasks
+    demands: Demands
+    saver: Saver
+    pictures: Pictures
+    figures: Figures
+    tries: Tries
+
+    def derived(self, purpose: str, text: str) -> str:
+        """A secret of its own for each purpose and text, which nobody can guess who does not have the key."""
+        return hmac.new(self.key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def open_office(build: Build, settings: Settings, texts: Mapping[str, ClassText]) -> Office:
+    """Get all ready for requests.
+
+    Parameters
+    ----------
+    build : Build
+    settings : Settings
+    texts : mapping of str to ClassText
+    """
+    make_salt(build.folder)
+    key = hmac.new(read_salt(build.folder).encode(), b"web", hashlib.sha256).digest()
+    writer = Writer(build.store)
+    return Office(
+        build,
+        settings,
+        texts,
+        key,
+        writer,
+        Tasks(build.store),
+        Demands(build.store, build.config.votes.people),
+        Saver(writer.writing, settings.lease * 60),
+        Pictures(build.folder),
+        Figures(build),
+        Tries(),
+    )
+
+
+def office(request: Request) -> Office:
+    """What the application that got a request shares."""
+    found: Office = request.app.state.office
+    return found

@@ -1,0 +1,165 @@
+"""Runs the server, and makes the links that people come with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resit.build.steps.label import pages_of, planned_tasks
+from resit.build.steps.opened import Build, Tell, open_build, silent
+from resit.errors import OutputError
+from resit.store.opening import needed
+from resit.web.class_texts import class_texts
+from resit.web.settings import Settings, check_settings
+from resit.web.times import moment
+
+if TYPE_CHECKING:
+    from resit.store.accounts import Account
+
+Say = Callable[[str], None]
+EXTRA = "web"
+OPEN_TO_OTHERS = (
+    "Anybody in the network can reach this address, and what is sent is not encrypted. "
+    "For people elsewhere put a reverse proxy with TLS before it: --behind-proxy https://…"
+)
+
+
+def invite_to(folder: str | Path, role: str, name: str | None, settings: Settings) -> tuple[Account, str]:
+    """Invite somebody to a build.
+
+    Parameters
+    ----------
+    folder : path
+    role : {'annotator', 'reviewer', 'admin'}
+    name : str or None
+    settings : Settings
+
+    Returns
+    -------
+    account : Account
+    link : str
+        It is not kept: it cannot be shown again.
+    """
+    check_settings(settings)
+    with open_build(folder) as build:
+        return _invited(build, role, name, settings)
+
+
+def _invited(build: Build, role: str, name: str | None, settings: Settings) -> tuple[Account, str]:
+    from resit.store.accounts import invite
+
+    with build.store.writing() as connection:
+        account, secret = invite(connection, role, name, moment())
+    return account, f"{settings.address}/invite/{secret}"
+
+
+def revoke_from(folder: str | Path, name: str) -> int:
+    """Take back all invites of somebody, and end their sessions.
+
+    Returns
+    -------
+    int
+        Invites that were good until now.
+    """
+    needed("sqlalchemy", EXTRA)
+    from resit.store.accounts import revoke
+
+    with open_build(folder) as build, build.store.writing() as connection:
+        return revoke(connection, name, moment())
+
+
+def serve(
+    folder: str | Path,
+    settings: Settings,
+    *,
+    texts: str | Path | None = None,
+    similar: str | Path | None = None,
+    say: Say = print,
+    tell: Tell = silent,
+) -> None:
+    """Serve the pages of a build until the process is ended.
+
+    Tasks are planned for candidates that are in none. Where nobody can open the admin page, an invite for it is made and said.
+
+    Parameters
+    ----------
+    folder : path
+    settings : Settings
+    texts, similar : path, optional
+        Tables of what people look for in each class (class_id, text, synonyms, link), and of the similar classes of each.
+    say, tell : callable, optional
+        Told what people must know, and what is being done.
+
+    Raises
+    ------
+    UsageError
+        If the settings do not fit, or a library is not installed.
+    OutputError
+        If the server cannot listen there.
+    """
+    check_settings(settings)
+    uvicorn = needed("uvicorn", EXTRA)
+    needed("fastapi", EXTRA)
+    from resit.web.app import make_app
+    from resit.web.guard import Guard
+    from resit.web.office import open_office
+
+    with open_build(folder) as build:
+        found = class_texts(build, texts)
+        plan, people = planned_tasks(build, similar, tell=tell)
+        pages_of(build, build.store.tasks(), people, tell=tell)
+        desk = open_office(build, settings, found)
+        desk.demands.get()
+        config = uvicorn.Config(
+            Guard(make_app(desk)),
+            host=settings.host,
+            port=settings.port,
+            log_level="warning",
+            access_log=False,  # the addresses of invites stand in it
+            proxy_headers=settings.behind_proxy is not None,
+            server_header=False,
+            lifespan="on",
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=5,
+        )
+        try:
+            listening = _listen(settings)
+            say(str(plan))
+            for line in _greeting(build, settings):
+                say(line)
+            uvicorn.Server(config).run(sockets=[listening])
+        finally:
+            desk.saver.close()
+
+
+def _listen(settings: Settings) -> object:
+    """A socket that listens; taken before anything is said, so that nothing is said in vain."""
+    import socket
+
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    # Only where the protocol is named does asyncio send small answers at once, and not after 40 ms.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+    except OSError as error:
+        listening.close()
+        fix = "End the other program, or choose another --port or --host."
+        where = f"{settings.host}:{settings.port}"
+        raise OutputError(f"cannot listen: {error.strerror or error}", where=where, fix=fix) from error
+    return listening
+
+
+def _greeting(build: Build, settings: Settings) -> list[str]:
+    lines = [f"Serving {build.config.name} at {settings.address}; Ctrl-C ends it."]
+    if not settings.is_local and settings.behind_proxy is None:
+        lines.append(OPEN_TO_OTHERS)
+    from resit.store.accounts import has_admin
+
+    with build.store.reading() as connection:
+        known = has_admin(connection)
+    if not known:
+        _, link = _invited(build, "admin", None, settings)
+        lines.append(f"Admin page (keep this link for yourself; it is not shown again): {link}")
+    return lines

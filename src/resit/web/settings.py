@@ -1,0 +1,67 @@
+"""How the pages are served."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from resit.errors import UsageError
+
+HOST, PORT = "127.0.0.1", 8321
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the pages are served.
+
+    Parameters
+    ----------
+    host : str, optional
+        Address to listen on. Default: only this machine.
+    port : int, optional
+    behind_proxy : str, optional
+        Address, with https, under which a reverse proxy shows the pages to people.
+    lease : float, optional
+        Minutes without a click after which a page is given to somebody else.
+    session : float, optional
+        Days after which people open their link again.
+    """
+
+    host: str = HOST
+    port: int = PORT
+    behind_proxy: str | None = None
+    lease: float = 20.0
+    session: float = 30.0
+
+    @property
+    def address(self) -> str:
+        """Where people find the pages, without a slash at its end."""
+        if self.behind_proxy:
+            return self.behind_proxy.rstrip("/")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach the server."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse what would not be safe or cannot be.
+
+    Raises
+    ------
+    UsageError
+        If the address of the proxy is not one of https without a path.
+    """
+    if settings.behind_proxy is None:
+        return
+    parts = urlsplit(settings.behind_proxy)
+    if parts.scheme != "https" or not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
+        fix = "Write it like https://votes.example.org, without a path."
+        raise UsageError(f"no address of https: {settings.behind_proxy}", where="--behind-proxy", fix=fix)

@@ -1,0 +1,72 @@
+"""A build with pages to vote on, a server of its own process, and a browser."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from served import Served, begun
+
+from databases import address, postgresql
+
+# What the browser says of itself where a request is refused or the connection is lost.
+EXPECTED = re.compile(r"Failed to load resource: (net::ERR_|the server responded with a status of 4)")
+__all__ = ["address", "postgresql"]
+
+
+def _need(found: object, what: str) -> None:
+    if found:
+        return
+    if os.environ.get("RESIT_REQUIRE_ALL") == "1":
+        pytest.fail(f"{what} is missing")
+    pytest.skip(f"{what} is missing")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    _need(importlib.util.find_spec("playwright"), "playwright")
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    _need(path, "chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """A server of a build on SQLite, of two classes with two pages of candidates each."""
+    with Served(begun(tmp_path)) as server:
+        yield server
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a page as somebody who was invited; at the end nothing must have been complained of or asked for elsewhere."""
+    complaints: list[str] = []
+    contexts: list[Any] = []
+
+    def open_page(link: str, **more: Any) -> Any:
+        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | more))
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        home = "/".join(link.split("/")[:3])
+        page.on("console", lambda message: complaints.append(message.text) if not EXPECTED.search(message.text) else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: None if request.url.startswith(home) else complaints.append(request.url))
+        page.goto(link)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []

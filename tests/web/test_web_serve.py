@@ -1,0 +1,91 @@
+"""`resit serve`: what it prints, what it refuses."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from served import Served, begun
+
+import steps_made as made
+from extras import needs
+from resit.cli.app import run
+from resit.errors import UsageError
+from resit.web.settings import Settings, check_settings
+
+needs("fastapi", "uvicorn", "sqlalchemy")
+
+
+def test_the_first_start_alone_prints_a_link_to_the_admin_page(tmp_path: Path):
+    import httpx
+
+    folder = begun(tmp_path)
+    with Served(folder) as served:
+        link = re.search(r"http://127\.0\.0\.1:\d+/invite/\S+", served.process.stdout.readline())
+        assert link
+        assert "4 new tasks" in served.said
+        with httpx.Client(follow_redirects=True) as admin:
+            page = admin.get(link[0])
+        assert page.url.path == "/admin"
+    with Served(folder) as again:
+        assert "0 new tasks" in again.said
+        again.process.send_signal(2)
+        assert "invite" not in again.process.stdout.read()
+
+
+def test_links_are_made_and_revoked_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = str(made.begin(tmp_path).folder.path)
+    assert run(["serve", folder, "--invite", "annotator"]) == 0
+    assert run(["serve", folder, "--invite", "annotator"]) == 0
+    assert run(["serve", folder, "--invite", "reviewer", "--name", "Zoé Ω", "--port", "9000"]) == 0
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first.startswith("annotator 1 (annotator): http://127.0.0.1:8321/invite/")
+    assert second.startswith("annotator 2 (annotator): ")
+    assert third.startswith("Zoé Ω (reviewer): http://127.0.0.1:9000/invite/")
+    assert run(["serve", folder, "--revoke", "Zoé Ω"]) == 0
+    assert capsys.readouterr().out == "Zoé Ω: 1 links revoked\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--revoke", "Nobody"], "nobody is called 'Nobody'"),
+        (["--name", "A"], "nobody to invite"),
+        (["--invite", "admin", "--name", "\n"], "no name of 1 to 80 characters"),
+        (["--behind-proxy", "http://votes.example.org"], "no address of https"),
+        (["--behind-proxy", "https://votes.example.org/sub"], "without a path"),
+        (["--invite", "reviewer", "--name", "Ann"], "Ann is annotator already"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], told: str):
+    folder = str(made.begin(tmp_path).folder.path)
+    run(["serve", folder, "--invite", "annotator", "--name", "Ann"])
+    assert run(["serve", folder, *words]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with Served(begun(tmp_path)) as served:
+        assert run(["serve", str(served.folder), "--port", str(served.port)]) == 4
+    assert "cannot listen: Address already in use" in capsys.readouterr().err
+
+
+def test_other_machines_are_let_in_only_by_name_and_with_a_warning(tmp_path: Path):
+    assert Settings().is_local
+    assert Settings(host="::1").is_local
+    assert not Settings(host="0.0.0.0").is_local
+    with pytest.raises(UsageError):
+        check_settings(Settings(behind_proxy="votes.example.org"))
+    with Served(begun(tmp_path), "--host", "0.0.0.0") as served:
+        assert "not encrypted" in served.process.stdout.readline()
+
+
+def test_a_table_tells_what_a_class_is(tmp_path: Path):
+    texts = tmp_path / "texts.csv"
+    texts.write_text("class_id,text,synonyms,link\ncat,A small <b>animal</b>.,kitty,https://example.org/cat\ndog,A dog.,,\n")
+    with Served(begun(tmp_path), "--texts", str(texts)) as served:
+        pages = [served.client().get("/vote").text for _ in range(3)]
+    assert any("A small &lt;b&gt;animal&lt;/b&gt;." in page and "Also called kitty" in page for page in pages)
+    texts.write_text("class_id,text,link\ncat,A cat,javascript:alert(1)\n")
+    assert run(["serve", str(served.folder), "--texts", str(texts)]) == 3
