@@ -189,3 +189,12 @@ FINISH = Table(
     _text("time"),
     Index("finish_once", "account_id", "task_id", unique=True),
 )
+# What reviewers sent, so that one that is sent again counts once; what it did stands in verdicts and selections.
+REVIEWED = Table(
+    "reviewed",
+    metadata,
+    _to("account_id", "account", key=True),
+    Column("event", TEXT_BY_BYTES, primary_key=True),
+    _text("time"),
+    sqlite_with_rowid=False,
+)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from resit.store.store import Store
 
-HEAD = "0002"
+HEAD = "0003"
 FOLDER = Path(__file__).parent / "migrations"
 VERSION_TABLE = "resit_version"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import exists, func, insert, select, update
 
 from resit.store.bulk import next_number
-from resit.store.layout import CLASS_NAME, CLICK, FINISH, IMAGE_NAME, LEASE, TASK, TASK_NAME, WORD
+from resit.store.layout import CLASS_NAME, CLICK, FINISH, IMAGE_NAME, LEASE, REVIEWED, TASK, TASK_NAME, WORD
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Table
@@ -209,3 +209,22 @@ def finished(connection: Connection, account_id: int | None = None) -> list[Fini
     if account_id is not None:
         statement = statement.where(FINISH.c.account_id == account_id)
     return [Finished(*row) for row in connection.execute(statement)]
+
+
+def once(connection: Connection, account_id: int, event: str, time: str) -> bool:
+    """Note what a reviewer sent; False where the same was noted before, and must not be done again.
+
+    Parameters
+    ----------
+    connection : sqlalchemy.Connection
+        In the transaction that does it.
+    account_id : int
+    event : str
+        The page's own name of what was sent.
+    time : str
+    """
+    known = (REVIEWED.c.account_id == account_id) & (REVIEWED.c.event == event)
+    if connection.execute(select(REVIEWED.c.event).where(known)).first():
+        return False
+    connection.execute(insert(REVIEWED), {"account_id": account_id, "event": event, "time": time})
+    return True
