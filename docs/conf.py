@@ -15,7 +15,7 @@ from typer.main import get_command
 
 import resit
 from resit.cli.app import app
-from resit.study import groups_result, progress_result, retrain_result
+from resit.study import explain_result, groups_result, human_result, progress_result, retrain_result
 from resit.study import result as records
 
 project = "resit"
@@ -69,7 +69,8 @@ def write_cli_reference() -> None:
 
 def write_schema_reference() -> None:
     """The records of a result, one a section, with the type of every field as it stands in JSON."""
-    found = {**vars(records), **vars(progress_result), **vars(groups_result), **vars(retrain_result)}
+    homes = (records, progress_result, groups_result, human_result, retrain_result, explain_result)
+    found = {name: kind for home in homes for name, kind in vars(home).items()}
     kinds = {name: kind for name, kind in found.items() if dataclasses.is_dataclass(kind) and isinstance(kind, type)}
     parts = []
     for name, kind in sorted(kinds.items(), key=lambda item: item[0] != "Result"):
@@ -84,6 +85,9 @@ def write_schema_reference() -> None:
 def json_type(annotation: str, kinds: dict[str, Any]) -> str:
     """An annotation as JSON has it: numbers, strings, lists, objects."""
     simple = {"float": "number", "int": "whole number", "str": "string", "bool": "true or false", "None": "null"}
+    simple |= {"State": "`ran`, `not run` or `failed`", "Unit": "`fraction`, `points`, `count` or `number`"}
+    if found := re.fullmatch(r"Literal\[(.+)\]", annotation):
+        return " or ".join(f"`{word.strip(chr(34))}`" for word in found[1].split(", "))
     if " | " in annotation and not annotation.endswith("]"):
         return " or ".join(json_type(part, kinds) for part in annotation.split(" | "))
     if found := re.fullmatch(r"tuple\[(\w+), \.\.\.\]( \| None)?", annotation):

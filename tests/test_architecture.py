@@ -20,6 +20,10 @@ ONLY = {"errors": set(), "stats": {"errors"}}
 # The report draws the records of a Result; what it computes it would have to explain.
 REPORT_MAY_IMPORT = {
     "resit.study.result",
+    "resit.study.estimate",
+    "resit.study.explain_result",
+    "resit.study.human_result",
+    "resit.study.plan_result",
     "resit.study.progress_result",
     "resit.study.groups_result",
     "resit.study.serialize",

@@ -35,10 +35,20 @@ if TYPE_CHECKING:
     from resit.models.options import ModelOptions as ModelOptions
     from resit.report import report as report
     from resit.study.compare import compare as compare
+    from resit.study.explain import explain as explain
+    from resit.study.explain_result import Explanation as Explanation
     from resit.study.groups import groups as groups
     from resit.study.groups_result import Groups as Groups
-    from resit.study.plan import Plan as Plan
     from resit.study.plan import plan as plan
+    from resit.study.plan_images import plan_images as plan_images
+    from resit.study.plan_models import plan_models as plan_models
+    from resit.study.plan_result import ImagesPlan as ImagesPlan
+    from resit.study.plan_result import ModelsPlan as ModelsPlan
+    from resit.study.plan_result import Plan as Plan
+    from resit.study.plan_result import SwapPlan as SwapPlan
+    from resit.study.plan_result import VotesPlan as VotesPlan
+    from resit.study.plan_swap import plan_swap as plan_swap
+    from resit.study.plan_votes import plan_votes as plan_votes
     from resit.study.progress import progress as progress
     from resit.study.progress_result import Progress as Progress
     from resit.study.result import Result as Result
@@ -51,22 +61,28 @@ _HOME = {
     "Accuracies": "resit.data.accuracies",
     "Benchmark": "resit.data.benchmark",
     "Evaluation": "resit.evaluate.record",
+    "Explanation": "resit.study.explain_result",
     "Groups": "resit.study.groups_result",
+    "ImagesPlan": "resit.study.plan_result",
     "InputError": "resit.errors",
     "ModelId": "resit.data.models",
     "ModelOptions": "resit.models.options",
     "ModelTable": "resit.data.models",
+    "ModelsPlan": "resit.study.plan_result",
     "Notice": "resit.errors",
     "OutputError": "resit.errors",
-    "Plan": "resit.study.plan",
+    "Plan": "resit.study.plan_result",
     "Predictions": "resit.data.predictions",
     "Progress": "resit.study.progress_result",
     "ResitError": "resit.errors",
     "Result": "resit.study.result",
     "Retrained": "resit.study.retrain_result",
+    "SwapPlan": "resit.study.plan_result",
     "UsageError": "resit.errors",
+    "VotesPlan": "resit.study.plan_result",
     "compare": "resit.study.compare",
     "evaluate": "resit.evaluate.run",
+    "explain": "resit.study.explain",
     "groups": "resit.study.groups",
     "load": "resit.data",
     "load_accuracies": "resit.data",
@@ -75,6 +91,10 @@ _HOME = {
     "load_model_table": "resit.data",
     "load_predictions": "resit.data",
     "plan": "resit.study.plan",
+    "plan_images": "resit.study.plan_images",
+    "plan_models": "resit.study.plan_models",
+    "plan_swap": "resit.study.plan_swap",
+    "plan_votes": "resit.study.plan_votes",
     "progress": "resit.study.progress",
     "published": "resit.data",
     "published_names": "resit.data",
@@ -87,11 +107,14 @@ __all__ = [
     "Accuracies",
     "Benchmark",
     "Evaluation",
+    "Explanation",
     "Groups",
+    "ImagesPlan",
     "InputError",
     "ModelId",
     "ModelOptions",
     "ModelTable",
+    "ModelsPlan",
     "Notice",
     "OutputError",
     "Plan",
@@ -100,10 +123,13 @@ __all__ = [
     "ResitError",
     "Result",
     "Retrained",
+    "SwapPlan",
     "UsageError",
+    "VotesPlan",
     "__version__",
     "compare",
     "evaluate",
+    "explain",
     "groups",
     "load",
     "load_accuracies",
@@ -112,6 +138,10 @@ __all__ = [
     "load_model_table",
     "load_predictions",
     "plan",
+    "plan_images",
+    "plan_models",
+    "plan_swap",
+    "plan_votes",
     "progress",
     "published",
     "published_names",

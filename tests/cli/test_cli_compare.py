@@ -100,6 +100,7 @@ def test_every_option_reaches_the_comparison(resit, asked):
         "level": 0.9,
         "seed": 7,
         "model_table": "table table.csv",
+        "human": None,
     }
     assert asked.report is None
 

@@ -225,3 +225,62 @@ def test_a_file_name_that_is_not_utf_8_is_refused(folder: Path):
         pytest.skip("this file system has no such names")
     for path in (folder, odd):
         assert "not UTF-8" in refusal(lambda path=path: load_predictions(path), InputError).what
+
+
+RIGHT = [1, 0, 1, 1, 0, 1]
+
+
+def write_numbers(path: Path, numbers: list[int]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".npy":
+        np.save(path, np.array(numbers))
+    elif path.suffix == ".npz":
+        np.savez(path, correct=np.array(numbers, float))
+    else:
+        path.write_text(json.dumps(numbers))
+    return path
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+@pytest.mark.parametrize("name", ["resnet_correct.npy", "is-correct.npy", "resnet.npz", "resnet.correct.json"])
+def test_a3_numbers_called_correct_are_right_and_wrong(tmp_path: Path, name: str, labelled: bool):
+    write_numbers(tmp_path / "set" / name, RIGHT)
+    found = load_predictions(tmp_path / "set", labels=LABELS if labelled else None)
+    assert found.label_space == CORRECTNESS
+    assert found.correct().tolist() == [[True, False, True, True, False, True]]
+    assert codes(found) == ["read-as-correct"]
+
+
+def test_a3_a_folder_called_correct_holds_right_and_wrong_and_says_so_once(tmp_path: Path):
+    for name in ("a", "b"):
+        write_numbers(tmp_path / "val" / "correct" / f"{name}.npy", RIGHT)
+    found = load_predictions(tmp_path / "val" / "correct", labels=LABELS)
+    assert found.correct().sum() == 8
+    assert codes(found) == ["read-as-correct"]
+    assert found.notices[0].where == str(tmp_path / "val" / "correct")
+
+
+def test_a3_one_array_called_correct_needs_no_labels(tmp_path: Path):
+    assert load_predictions(write_numbers(tmp_path / "correct.npy", RIGHT)).correct().sum() == 4
+    np.save(tmp_path / "all_correct.npy", np.array([RIGHT, RIGHT]))
+    (tmp_path / "all_correct_models.txt").write_text("a\nb\n")
+    found = load_predictions(tmp_path / "all_correct.npy", labels=LABELS)
+    assert (found.correct().sum(), codes(found)) == (8, ["read-as-correct"])
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [("incorrect", RIGHT), ("not_correct", RIGHT), ("right", RIGHT), ("corrected", RIGHT), ("correct", LABELS)],
+)
+def test_a3_other_names_and_other_numbers_are_class_ids(tmp_path: Path, name: str, numbers: list[int]):
+    write_numbers(tmp_path / "set" / f"{name}.npy", numbers)
+    found = load_predictions(tmp_path / "set", labels=LABELS)
+    assert found.answers[0, :, 0].tolist() == numbers
+    assert not found.is_correctness
+
+
+def test_a3_numbers_called_correct_with_two_classes(tmp_path: Path):
+    write_numbers(tmp_path / "sure" / "correct.npy", RIGHT)
+    assert load_predictions(tmp_path / "sure", labels=BINARY).correct().sum() == 4
+    write_numbers(tmp_path / "unsure" / "auto_correct.npy", RIGHT)  # a model may be called so
+    assert "not called correct" in refusal(lambda: load_predictions(tmp_path / "unsure", labels=BINARY), InputError).fix

@@ -181,3 +181,43 @@ def test_case_01_whole_numbers_of_a_plain_text_file_need_no_warning(tmp_path: Pa
         predictions = load_predictions(path)
         assert predictions.correct().all()
         assert predictions.notices == ()
+
+
+def told_of_list(root: Path, labels: list[int], classes: str | Path) -> list[str]:
+    folder = write_folder(root, {"model": labels}, labels=labels)
+    return [
+        notice.message for notice in load_predictions(folder, classes=classes).notices if notice.code == "class-list-longer"
+    ]
+
+
+def test_case_03_a_class_list_of_other_labels_is_told(tmp_path: Path):
+    [message] = told_of_list(tmp_path, [*range(10)] * 20, "imagenet-1k")
+    assert message.startswith(
+        "Labels are the numbers 0 to 9, each of them, while 1,000 classes are listed, so that 0 means n01440764"
+    )
+    assert "background" not in message
+
+
+def test_case_03_one_class_too_many_is_told_as_a_background_class(tmp_path: Path):
+    path = write_csv(tmp_path / "with-background.csv", "label,id", ["0,background", *(f"{i},c{i}" for i in range(1, 11))])
+    [message] = told_of_list(tmp_path, [*range(10)] * 50, path)
+    assert "0 means background" in message
+    assert "all labels be one off" in message
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param([*range(10)] * 20, id="all classes"),
+        pytest.param([0, 1, 2, 3, 4, 5, 6, 8] * 20, id="some of them"),
+        pytest.param([*range(9)] * 4, id="the last is missing by chance"),  # 0.9 to the power of 36 is 2 %
+    ],
+)
+def test_case_03_nothing_is_said_where_labels_may_be_of_the_list(tmp_path: Path, labels: list[int]):
+    assert told_of_list(tmp_path, labels, "cifar-10") == []
+
+
+def test_gaps_of_a_class_list_are_told_of_answers_too(tmp_path: Path):
+    path = write_csv(tmp_path / "from-1.csv", "label,name", ["1,cat", "2,dog"])
+    folder = write_folder(tmp_path, {"model": [1, 2]}, labels=[1, 2])
+    assert [notice.code for notice in load_predictions(folder, classes=path).notices] == ["class-list-gaps"]

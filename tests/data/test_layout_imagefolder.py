@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import unicodedata
 from pathlib import Path
@@ -9,8 +10,11 @@ from pathlib import Path
 import numpy as np
 from exam_files import refusal, write_csv
 from image_files import numbered, write_image
+from PIL import Image
 
+from extras import needs
 from resit.data.benchmark import Benchmark, ClassInfo
+from resit.data.class_lists import resolve_classes
 from resit.data.classes import ClassMap, read_class_list
 from resit.data.layouts import Request, detect, read_layout
 from resit.errors import InputError, UsageError
@@ -242,6 +246,61 @@ def test_a_folder_with_the_metadata_of_hugging_face_is_read_by_it(tmp_path: Path
     assert told == "1 image without a row in metadata.csv left out: b.png."
 
 
+def test_the_metadata_in_json_lines_is_read_as_hugging_face_reads_it(tmp_path: Path):
+    root = folder(tmp_path / "pets", "b.png", "a.png", "far/c.png", "d.png")
+    rows = [
+        '{"file_name": "b.png", "label": 1, "id_card": "007", "seen": "2020-01-02", "boxes": [1, 2]}',
+        '{"file_name": "./far/c.png", "label": 0, "id_card": "NA", "seen": "2021-03-04", "boxes": []}',
+        '{"file_name": "a.png", "label": 2, "id_card": "", "seen": "2020-01-02", "boxes": null}',
+    ]
+    (root / "metadata.jsonl").write_text("\ufeff" + "\n".join(rows) + "\n\n", encoding="utf-8")
+    found = read_layout(root)
+    assert (found.name, found.labels[:, 0].tolist()) == ("pets", [1, 0, 2])
+    assert {name: column.tolist() for name, column in found.groups.items()} == {
+        "id_card": ["007", "NA", ""],
+        "seen": ["2020-01-02", "2021-03-04", "2020-01-02"],
+    }
+    told = {notice.code: notice.message for notice in found.notices}
+    assert told["images-without-row"] == "1 image without a row in metadata.jsonl left out: d.png."
+    (root / "metadata.jsonl").write_text("\n".join(rows))  # theirs has no byte-order mark
+    (root / "d.png").unlink()  # and takes no image without a row
+    theirs = needs("datasets").load_dataset("imagefolder", data_dir=str(root), split="train", cache_dir=str(tmp_path / "cache"))
+    pixels = {row["label"]: np.asarray(row["image"]).tobytes() for row in theirs}
+    ours = [np.asarray(Image.open(io.BytesIO(found.images[at]))).tobytes() for at in range(found.n)]
+    assert [pixels[label] for label in (1, 0, 2)] == ours
+
+
+def test_metadata_with_labels_goes_before_the_names_of_folders(tmp_path: Path):
+    root = folder(tmp_path / "pets", "images/a.png", "images/b.png")
+    table = root / "metadata.jsonl"
+    table.write_text('{"file_name": "images/a.png", "text": "a cat"}\n{"file_name": "images/b.png", "text": "a dog"}\n')
+    assert codes(read_layout(root)) >= {"one-class", "not-images"}
+    table.write_text('{"file_name": "images/a.png", "label": "cat"}\n{"file_name": "images/b.png", "label": "dog"}\n')
+    found = read_layout(root)
+    assert [found.class_id(label) for label in found.labels[:, 0]] == ["cat", "dog"]
+    deep = folder(tmp_path / "deep", "images/2020/a.png")
+    (deep / "metadata.jsonl").write_text('{"file_name": "images/2020/a.png", "label": 4}')
+    assert read_layout(deep).labels.tolist() == [[4]]
+
+
+def test_metadata_that_cannot_hold_is_refused(tmp_path: Path):
+    root = folder(tmp_path / "pets", "train/a.png", "test/b.png")
+    for split, name in (("train", "a"), ("test", "b")):
+        (root / split / "metadata.jsonl").write_text(f'{{"file_name": "{name}.png", "label": 0}}')
+    refused = refusal(lambda: read_layout(root), InputError)
+    assert "splits" in refused.what
+    assert str(root / "test") in refused.fix
+    assert read_layout(root / "test").labels.tolist() == [[0]]
+    write_csv(root / "test" / "metadata.csv", "file_name,label", ["b.png,1"])
+    assert "metadata.csv, metadata.jsonl" in str(refusal(lambda: read_layout(root / "test"), InputError))
+    (root / "test" / "metadata.csv").unlink()
+    for bad in ('{"file_name": "b.png", "label": 0', '[{"file_name": "b.png"}]', "", '{"label": 0}', '{"a": 1, "a": 2}'):
+        (root / "test" / "metadata.jsonl").write_text(bad)
+        refusal(lambda: read_layout(root / "test"), InputError)
+    (root / "test" / "metadata.jsonl").write_bytes(b'{"file_name": "b.png", "label": "\xff"}')
+    refusal(lambda: read_layout(root / "test"), InputError)
+
+
 def test_given_labels_go_before_folders(tmp_path: Path):
     root = folder(tmp_path / "set", "cat/a.png", "dog/b.png")
     table = write_csv(tmp_path / "real.csv", "id,labels", ['cat/a.png,"[1, 0]"', "dog/b.png,[2]"])
@@ -271,3 +330,22 @@ def test_the_real_sample_of_imagenet(shared_data: Path):
     alone = read_layout(root)
     assert [alone.class_id(label) for label in alone.labels[:, 0]] == wnids
     assert alone.content_fingerprint == found.content_fingerprint
+
+
+def test_case_03_a_class_list_of_other_labels_is_told_of_folders_and_tables(tmp_path: Path):
+    imagenet = resolve_classes("imagenet-1k")
+    root = folder(tmp_path / "cifar", *(f"{i}/{j}.png" for i in range(4) for j in range(2)))
+    found = read_layout(root, Request(classes=imagenet))
+    (told,) = [notice.message for notice in found.notices if notice.code == "class-list-longer"]
+    assert "numbers 0 to 3" in told
+    table = write_csv(tmp_path / "cifar.csv", "path,label", [f"cifar/{i}/{j}.png,{i}" for i in range(4) for j in range(2)])
+    assert "class-list-longer" in codes(read_layout(table, Request(classes=imagenet)))
+    assert "class-list-longer" not in codes(read_layout(root, Request(classes=numbered_list(4))))
+    sparse = folder(tmp_path / "sparse", *(f"{i}/{j}.png" for i in (0, 1, 2, 999) for j in range(2)))
+    assert "class-list-longer" not in codes(read_layout(sparse, Request(classes=imagenet)))
+    wnids = folder(tmp_path / "wnids", *(f"{info.id}/{j}.png" for info in imagenet.classes[:4] for j in range(2)))
+    assert "class-list-longer" not in codes(read_layout(wnids, Request(classes=imagenet)))
+
+
+def numbered_list(n: int) -> ClassMap:
+    return ClassMap([ClassInfo(f"w{i}", f"name {i}") for i in range(n)], source="classes.csv")

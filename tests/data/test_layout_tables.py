@@ -282,3 +282,17 @@ def test_the_real_metadata_of_dollar_street(shared_data: Path):
     by_topic = read_layout(path, Request(label_column="label"))
     assert by_topic.class_id(int(by_topic.labels[0, 0])) == "cooking_pots"
     assert by_topic.content_fingerprint == found.content_fingerprint
+
+
+def test_a_manifest_in_json_lines(tmp_path: Path):
+    for name in ("a.png", "b.png"):
+        write_image(tmp_path / name, 1)
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"path": "a.png", "labels": [3, 7], "id": "007"}\n{"path": "b.png", "labels": [2], "id": "NA"}\n')
+    found = read_layout(path)
+    assert detect(path) == "manifest"
+    assert found.labels.tolist() == [[3, 7], [2, -1]]
+    assert found.ids is not None
+    assert found.ids.tolist() == ["007", "NA"]
+    path.write_text('{"path": "a.png", "label": 3}\n{"path": "b.png", "label": "cat"}\n')
+    assert "number" in str(refusal(lambda: read_layout(path), InputError))

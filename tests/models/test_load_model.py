@@ -50,7 +50,7 @@ def test_a_setting_that_comes_twice_is_refused():
 
 
 def test_an_unknown_setting_is_refused_and_the_known_ones_are_listed():
-    with pytest.raises(UsageError, match=r"no setting 'sead'.*accuracy, classes, key, name, seed"):
+    with pytest.raises(UsageError, match=r"no setting 'sead'.*accuracy, classes, key, name, score_kind, seed"):
         load_model("fake:a?sead=1")
 
 

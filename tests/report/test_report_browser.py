@@ -50,7 +50,9 @@ def opened(browser: Any, written: Path) -> Iterator[Open]:
     contexts: list[Any] = []
     address = (written / "index.html").as_uri()
 
-    def open_page(viewport: dict[str, int] = WIDE, scheme: str = "light", part: str = "", **more: Any) -> Any:
+    def open_page(
+        viewport: dict[str, int] = WIDE, scheme: str = "light", part: str = "", drawn: str = "linear", **more: Any
+    ) -> Any:
         context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce", **more)
         contexts.append(context)
         page = context.new_page()
@@ -60,7 +62,7 @@ def opened(browser: Any, written: Path) -> Iterator[Open]:
         page.on("request", lambda request: requests.append(request.url.partition("#")[0]))
         page.goto(address + part)
         if more.get("java_script_enabled", True):
-            page.wait_for_selector(f"{SHOWN} .scatter[data-drawn=linear]")
+            page.wait_for_selector(f"{SHOWN} .scatter[data-drawn={drawn}]")
         return page
 
     yield open_page
@@ -100,7 +102,7 @@ def test_the_switch_of_scale_redraws_the_chart(opened: Open) -> None:
         page.wait_for_selector(f"{SHOWN} .scatter[data-drawn={scale}]")
         after = page.locator(f"{SHOWN} .scatter svg").inner_html()
         assert after != before
-        assert page.locator("#status").inner_text() == f"Axes on the {scale} scale."
+        assert page.locator("#status").inner_text() == f"Axes, slope and R² on the {scale} scale."
         before = after
         seen.append(ticks(page))
     assert all(seen)
@@ -175,6 +177,134 @@ def test_links_and_addresses_lead_to_a_comparison(opened: Open) -> None:
     assert page.locator("#set").input_value() == "v6"
 
 
+def address(page: Any) -> str:
+    return str(page.evaluate("location.hash"))
+
+
+def test_the_address_follows_what_is_chosen_and_leads_back_to_it(opened: Open) -> None:
+    page = opened()
+    assert address(page) == ""
+    page.select_option("#metric", "top5")
+    assert address(page) == "#c1"
+    page.locator(f"{SHOWN} .switch input[value=logit]").check()
+    assert address(page) == "#c1/logit"
+    page.locator(f"{SHOWN} .near").check()
+    assert address(page) == "#c1/logit/near"
+    page.select_option("#set", "v6")
+    assert address(page) == "#c2/logit"
+    page.locator("table.glance a", has_text="v4").first.click()
+    page.wait_for_selector("#c0:not([hidden]) .scatter[data-drawn=logit]")
+    page.wait_for_function("location.hash === '#c0/logit'")
+    page.locator(f"{SHOWN} .switch input[value=linear]").check()
+    assert address(page) == "#c0"
+    page.evaluate("location.hash = '#c1/probit/near'")  # as one who writes it, or goes back
+    page.wait_for_selector("#c1:not([hidden]) .scatter[data-drawn=probit-near]")
+    assert page.locator("#metric").input_value() == "top5"
+    assert page.locator("#c1 .switch input[value=probit]").is_checked()
+
+
+@pytest.mark.parametrize(
+    ("part", "drawn"),
+    [
+        ("#c1/probit/near", "probit-near"),
+        ("#c1/logit", "logit"),
+        ("#c1/cubic", "linear"),
+        ("#findings", "linear"),
+        ("#%", "linear"),
+    ],
+)
+def test_an_address_opens_the_page_as_it_was(opened: Open, part: str, drawn: str) -> None:
+    page = opened(part=part, drawn=drawn)
+    assert page.locator(SHOWN).get_attribute("id") == ("c1" if "c1" in part else "c0")
+
+
+def tiles(page: Any) -> dict[str, str]:
+    seen = page.locator(f"{SHOWN} .figures div:not([hidden])")
+    return {tile.locator("dt").inner_text(): tile.locator("dd").inner_text() for tile in seen.all()}
+
+
+def test_the_key_figures_are_those_of_the_scale_that_is_shown(opened: Open) -> None:
+    page = opened()
+    linear = tiles(page)
+    assert linear["Slope"].split("\n")[0].startswith("1.100")
+    assert "linear scale" in linear["R²"]
+    page.locator(f"{SHOWN} .switch input[value=probit]").check()
+    probit = tiles(page)
+    assert "Slope" not in probit
+    assert probit["Slope, probit scale"].startswith("0.968")
+    assert "probit scale" in probit["R²"]
+    assert len(probit) == len(linear)
+    assert {name: probit[name] for name in linear.keys() - {"Slope", "R²"}} == {
+        name: linear[name] for name in linear.keys() - {"Slope", "R²"}
+    }
+    page.select_option("#set", "v6")  # where there is no line
+    assert "Slope, probit scale" in tiles(page)
+
+
+def told(page: Any) -> str:
+    return str(page.locator(f"{SHOWN} .told").inner_text())
+
+
+def test_models_are_reached_by_keyboard_from_left_to_right(opened: Open) -> None:
+    page = opened()
+    slider = page.locator(f"{SHOWN} .stepper")
+    assert "click on a point" in told(page)
+    slider.focus()
+    assert told(page).startswith("alexnet")
+    assert page.get_by_role("slider", name="Model by model").count() == 1
+    for name in ("vgg19_bn", "resnet50", "resnet101", "resnet152"):
+        page.keyboard.press("ArrowRight")
+        assert told(page).startswith(name)
+    assert "val 69.50% [" in told(page)
+    assert slider.get_attribute("aria-valuetext").startswith("resnet152, ")
+    assert "69.50% [" in slider.get_attribute("aria-valuetext")
+    page.keyboard.press("End")
+    page.wait_for_function("document.querySelector('article:not([hidden]) .stepper').value === '8'")
+    best = told(page)
+    page.locator(f"{SHOWN} .switch input[value=probit]").check()
+    page.wait_for_selector(f"{SHOWN} .scatter[data-drawn=probit]")
+    assert told(page) == best
+    slider.focus()
+    page.keyboard.press("Escape")
+    assert "click on a point" in told(page)
+    assert slider.get_attribute("aria-valuetext") is None
+
+
+def test_a_ring_stands_around_the_model_that_is_told(opened: Open) -> None:
+    page = opened()
+    points = page.locator(f"{SHOWN} .scatter path[aria-roledescription=point]")
+    marks = page.locator(f"{SHOWN} .scatter .mark-symbol path")
+    assert marks.count() == points.count() == 9
+    page.locator(f"{SHOWN} .stepper").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelectorAll('article:not([hidden]) .scatter .mark-symbol path').length === 10")
+    middle = [_middle(marks.nth(at).bounding_box()) for at in (1, 9)]
+    assert middle[0] == pytest.approx(middle[1], abs=1)
+    assert points.count() == 9
+
+
+def _middle(box: dict[str, float]) -> tuple[float, float]:
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_a_click_tells_a_model_and_a_search_narrows_the_steps(opened: Open) -> None:
+    page = opened(PHONE)
+    page.locator(f"{SHOWN} .scatter path[aria-roledescription=point]").nth(4).click(force=True)
+    assert told(page).startswith("resnet152")
+    assert page.locator(f"{SHOWN} .stepper").input_value() == "4"
+    page.fill("#find", "resnet1")
+    assert told(page).startswith("resnet152")
+    assert page.locator(f"{SHOWN} .stepper").get_attribute("max") == "1"
+    page.locator(f"{SHOWN} .stepper").focus()
+    page.keyboard.press("ArrowLeft")
+    assert told(page).startswith("resnet101")
+    page.fill("#find", "nothing like it")
+    assert page.locator(f"{SHOWN} .stepper").is_disabled()
+    assert told(page) == "No model is found."
+    page.fill("#find", "")
+    assert told(page).startswith("resnet101")
+
+
 @pytest.mark.parametrize("viewport", [PHONE, {"width": 320, "height": 600}], ids=["360", "320"])
 def test_no_page_is_wider_than_its_screen(opened: Open, viewport: dict[str, int]) -> None:
     page = opened(viewport)
@@ -196,6 +326,20 @@ def test_dark_and_light_are_readable(opened: Open) -> None:
             assert (max(text, paper) + 0.05) / (min(text, paper) + 0.05) > 4.5
         seen[scheme] = paper
     assert seen["dark"] < 0.05 < 0.8 < seen["light"]
+
+
+def test_points_and_their_legend_stand_out_in_dark_and_light(opened: Open) -> None:
+    for scheme in ("light", "dark"):
+        page = opened(scheme=scheme)
+        paper = _light(page.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
+        point = f"{SHOWN} .scatter path[aria-roledescription=point]"
+        drawn = {path.get_attribute("stroke") for path in page.locator(point).all()}
+        key = page.locator(f"{SHOWN} .legend .look").evaluate_all("keys => keys.map(key => getComputedStyle(key).fill)")
+        assert {round(_light(colour), 6) for colour in drawn} == {round(_light(colour), 6) for colour in key}
+        assert len(drawn) == len(key) > 4
+        for colour in drawn:
+            light, dim = max(_light(colour), paper), min(_light(colour), paper)
+            assert (light + 0.05) / (dim + 0.05) > (4.5 if scheme == "dark" else 1.9), colour
 
 
 def test_the_scheme_can_change_while_the_page_is_open(opened: Open) -> None:

@@ -9,7 +9,8 @@ import pytest
 from extras import needs
 from resit.errors import UsageError
 from resit.simulate.clarity import CIFAR_10H, clarity, confidence
-from resit.stats.beta_binomial import fit, patterns
+from resit.stats.beta_binomial import patterns
+from resit.stats.beta_mixture import fit_mixture
 
 needs("sklearn")
 
@@ -17,7 +18,7 @@ needs("sklearn")
 def test_the_shapes_are_those_of_cifar_10h(shared_data: Path):
     votes = np.load(shared_data / "cifar10" / "cifar10h_counts.npy").astype(np.int64)
     labels = np.asarray(pq.read_table(shared_data / "cifar10" / "test.parquet", columns=["label"])["label"])
-    found = fit(patterns(votes[np.arange(len(votes)), labels], votes.sum(axis=1)), components=1)
+    found = fit_mixture(patterns(votes[np.arange(len(votes)), labels], votes.sum(axis=1)), components=1).mixture
     assert (found.a[0], found.b[0]) == pytest.approx(CIFAR_10H, rel=1e-3)
 
 

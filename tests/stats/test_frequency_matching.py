@@ -12,7 +12,9 @@ from scipy import stats as scipy_stats
 
 from resit.errors import UsageError
 from resit.stats.beta_binomial import cell_middles, patterns
-from resit.stats.frequency_matching import by_mixtures, by_votes, curve, levels
+from resit.stats.frequency_curve import curves
+from resit.stats.frequency_matching import by_votes, levels
+from resit.stats.frequency_mixtures import by_mixtures
 
 
 def test_levels_are_hypergeometric():
@@ -27,7 +29,7 @@ def test_levels_are_hypergeometric():
 def test_naive_by_hand():
     # Originals: half with 1 of 2 votes, half with 2. New: of those with 1 vote 0.4 are right, with 2 all.
     found = by_votes(patterns([1, 1, 2, 2], [2] * 4), patterns([1, 1, 1, 1, 1, 2], [2] * 6), [1, 1, 0, 0, 0, 1], 2)
-    assert found.naive.value == pytest.approx(0.5 * 0.4 + 0.5 * 1)
+    assert found.naive.accuracy.value == pytest.approx(0.5 * 0.4 + 0.5 * 1)
     assert found.uncovered == 0
 
 
@@ -35,7 +37,7 @@ def test_a_frequency_that_no_new_image_has_takes_the_nearest_one_and_is_told():
     # Originals with 0 of 4 votes are as new ones with 1; with 2, between 1 and 3, as those with 1; with 4 as those with 3.
     found = by_votes(patterns([0, 1, 2, 3, 4, 4, 4, 4], [4] * 8), patterns([1, 1, 3], [4] * 3), [0, 1, 1], 4)
     assert found.uncovered == pytest.approx(6 / 8)
-    assert found.naive.value == pytest.approx((3 * 0.5 + 5 * 1) / 8)
+    assert found.naive.accuracy.value == pytest.approx((3 * 0.5 + 5 * 1) / 8)
 
 
 def by_subsets(old: np.ndarray, new: np.ndarray, correct: np.ndarray, votes: int) -> float:
@@ -62,8 +64,8 @@ def test_the_jackknife_is_that_of_every_choice_of_votes(votes: int, delete: int)
     counts = [patterns(one.sum(axis=1), np.full(40, 5)) for one in (old, new)]
     found = by_votes(*counts, correct, votes, delete=delete, resamples=2)
     at_all, fewer = (by_subsets(old, new, correct, m) for m in (votes, votes - delete))
-    assert found.naive.value == pytest.approx(at_all)
-    assert found.jackknife.value == pytest.approx((votes * at_all - (votes - delete) * fewer) / delete)
+    assert found.naive.accuracy.value == pytest.approx(at_all)
+    assert found.jackknife.accuracy.value == pytest.approx((votes * at_all - (votes - delete) * fewer) / delete)
 
 
 def test_votes_that_matched_the_images_return_the_uncorrected_accuracy():
@@ -72,7 +74,7 @@ def test_votes_that_matched_the_images_return_the_uncorrected_accuracy():
     k = rng.binomial(10, 0.8, 500)
     correct = rng.random(500)
     found = by_votes(patterns(k, np.full(500, 10)), patterns(k, np.full(500, 10)), correct, 10)
-    assert found.naive.value == pytest.approx(correct.mean(), abs=1e-12)
+    assert found.naive.accuracy.value == pytest.approx(correct.mean(), abs=1e-12)
 
 
 @pytest.mark.parametrize(("votes", "delete"), [(10, 10), (10, 0), (1, 1)])
@@ -81,7 +83,7 @@ def test_a_jackknife_must_leave_a_vote_out_and_one_in(votes: int, delete: int):
         by_votes(patterns([5], [10]), patterns([5], [10]), [1], votes, delete=delete)
 
 
-@pytest.mark.parametrize("correct", [[1], [1, 2], [1, float("nan")], [[1, 1]]])
+@pytest.mark.parametrize("correct", [[1], [1, 2], [1, float("nan")], [[[1, 1]]], [[1, 1], [1, -1]]])
 def test_correctness_is_one_share_an_image(correct: list[object]):
     with pytest.raises(UsageError, match="image by image"):
         by_votes(patterns([5, 5], [10, 10]), patterns([5, 5], [10, 10]), correct, 10)
@@ -92,8 +94,9 @@ def test_correctness_is_one_share_an_image(correct: list[object]):
 def test_correctness_given_frequency_lies_between_0_and_1_and_does_not_fall(seed: int):
     rng = np.random.default_rng(seed)
     posterior = rng.dirichlet(np.full(len(cell_middles()), 0.05), int(rng.integers(1, 30)))
-    found = curve(posterior, rng.integers(1, 9, len(posterior)).astype(float), rng.random(len(posterior)))
-    assert (np.diff(found) >= -1e-9).all()
+    found = curves(posterior, rng.integers(1, 9, len(posterior)).astype(float), rng.random((3, len(posterior))))
+    assert found.shape == (3, len(cell_middles()))
+    assert (np.diff(found, axis=1) >= -1e-9).all()
     assert found.min() >= 0
     assert found.max() <= 1
 
@@ -102,7 +105,9 @@ def test_correctness_given_frequency_lies_between_0_and_1_and_does_not_fall(seed
 def test_a_smooth_rising_curve_is_found_again(power: int):
     s = cell_middles()
     truth = 0.2 + 0.7 * s**power
-    assert curve(np.eye(len(s)), np.ones(len(s)), truth) == pytest.approx(truth, abs=1e-3)
+    weights = np.ones(len(s))
+    assert curves(np.eye(len(s)), weights, truth[None], 1e-9)[0] == pytest.approx(truth, abs=1e-3)
+    assert curves(np.eye(len(s)), weights, truth[None])[0] == pytest.approx(truth, abs=0.015)
 
 
 def accuracy_at(s: np.ndarray) -> np.ndarray:
@@ -143,7 +148,8 @@ def test_mixtures_see_the_bias_that_matching_on_observed_frequencies_leaves():
     assert found.new_frequency.value == pytest.approx(world.s_new.mean(), abs=0.006)
     target = accuracy_at(world.s_old).mean()
     assert world.correct.mean() < target - 0.025
-    assert found.accuracy.value == pytest.approx(target, abs=0.012)
+    assert found.corrected.accuracy.value == pytest.approx(target, abs=0.012)
+    assert found.corrected.drop.value == pytest.approx(0, abs=0.015)
     assert found.accuracy_shift.value == pytest.approx(accuracy_at(world.s_new).mean() - target, abs=0.01)
 
 
@@ -153,7 +159,9 @@ def test_fresh_votes_bring_naive_nearer_and_the_jackknife_nearer_still():
         world = World(seed)
         target = accuracy_at(world.s_old).mean()
         found = by_votes(world.counts(world.old), world.counts(world.fresh), world.correct, 10, resamples=2)
-        errors.append([world.correct.mean() - target, found.naive.value - target, found.jackknife.value - target])
+        errors.append(
+            [world.correct.mean() - target, found.naive.accuracy.value - target, found.jackknife.accuracy.value - target]
+        )
     plain, naive, jackknife = np.abs(np.mean(errors, axis=0))
     assert plain > 1.4 * naive
     assert naive > 1.4 * jackknife
@@ -166,7 +174,8 @@ def test_standard_errors_are_those_of_repeated_worlds():
         old, pool, new = world.counts(world.old), world.counts(world.pool), world.counts(world.pool[world.new])
         mixed = by_mixtures(old, pool, new, correct_new=world.correct, resamples=12)
         matched = by_votes(old, world.counts(world.fresh), world.correct, 10, resamples=100)
-        found = [mixed.original_frequency, mixed.new_frequency, mixed.accuracy, matched.naive, matched.jackknife]
+        by_name = matched.naive, matched.jackknife
+        found = [mixed.original_frequency, mixed.new_frequency, *(one.accuracy for one in (mixed.corrected, *by_name))]
         values.append([*(one.value for one in found), mixed.frequency_shift.value])
         errors.append([*(one.error for one in found), mixed.frequency_shift.error])
     ratio = np.mean(errors, axis=0) / np.std(values, axis=0, ddof=1)
@@ -180,7 +189,8 @@ def test_what_is_not_given_is_not_estimated_and_the_seed_decides():
     world = World(0, size=300)
     old, pool, new = world.counts(world.old), world.counts(world.pool), world.counts(world.pool[world.new])
     found = by_mixtures(old, pool, new, resamples=5, seed=3)
-    assert found.accuracy is None
+    assert found.corrected is None
+    assert found.curve is None
     assert found.accuracy_shift is None
     again = by_mixtures(old, pool, new, resamples=5, seed=3)
     assert again.frequency_shift == found.frequency_shift

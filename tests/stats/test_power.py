@@ -8,9 +8,16 @@ import by_definition
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize
+from scipy import optimize, stats
 
-from resit.stats.power import independent_discordance, mcnemar_power, paired_sample_size
+from resit.stats.power import (
+    expected_width,
+    independent_discordance,
+    mcnemar_power,
+    order_power,
+    paired_sample_size,
+    smallest,
+)
 
 
 def test_independent_models_disagree_as_often_as_two_coins():
@@ -75,3 +82,34 @@ def test_exact_power_grows_with_the_difference():
     found = [mcnemar_power(500, difference, 0.2) for difference in (0.0, 0.02, 0.05, 0.1, 0.2)]
     assert found == sorted(found)
     assert found[-1] == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [6, 15, 40])
+@pytest.mark.parametrize(("difference", "discordance"), [(0.1, 0.3), (0.2, 0.2), (0.05, 1.0)])
+@pytest.mark.parametrize("level", [0.95, 0.9, 0.5])
+def test_power_for_an_order_sums_the_outcomes_where_the_better_model_wins(n, difference, discordance, level):
+    win, lose = (discordance + difference) / 2, (discordance - difference) / 2
+    total = 0.0
+    for wins in range(n + 1):
+        for losses in range(n + 1 - wins):
+            if wins > losses and stats.binomtest(wins, wins + losses).pvalue <= 1 - level + 1e-12:
+                total += stats.multinomial.pmf([wins, losses, n - wins - losses], n, [win, lose, 1 - win - lose])
+    assert order_power(n, difference, discordance, level) == pytest.approx(total, abs=1e-10)
+
+
+def test_power_for_both_orders_is_the_power_of_the_test():
+    both = order_power(400, 0.02, 0.2) + order_power(400, -0.02, 0.2)
+    assert both == pytest.approx(mcnemar_power(400, 0.02, 0.2), abs=1e-12)
+
+
+@pytest.mark.parametrize(("accuracy", "n"), [(0.76, 1), (0.76, 10), (0.5, 37), (0.99, 200)])
+def test_expected_width_is_the_mean_of_exact_intervals(accuracy, n):
+    widths = [stats.binomtest(k, n).proportion_ci(0.95, "exact") for k in range(n + 1)]
+    expected = sum(stats.binom.pmf(k, n, accuracy) * (one.high - one.low) for k, one in enumerate(widths))
+    assert expected_width(accuracy, n) == pytest.approx(expected, abs=1e-10)
+
+
+@given(st.integers(1, 200), st.integers(0, 200), st.integers(-5, 250))
+def test_smallest_is_the_first_that_is_enough(low, more, first):
+    expected = next((n for n in range(low, low + more + 1) if n >= first), None)
+    assert smallest(lambda n: n >= first, low, low + more) == expected

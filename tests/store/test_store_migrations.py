@@ -26,7 +26,7 @@ NEXT = '''"""A version that does not exist."""
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "later", "0003", None, None
+revision, down_revision, branch_labels, depends_on = "later", "0004", None, None
 
 
 def upgrade():
@@ -87,7 +87,7 @@ def test_a_newer_database_is_refused_and_left_as_it_is(address: str, monkeypatch
     open_store(address, create=True).close()
     monkeypatch.undo()
     for create in (False, True):
-        with pytest.raises(InputError, match=r"made by a newer resit .*version later, this resit knows up to 0003.*upgrade"):
+        with pytest.raises(InputError, match=r"made by a newer resit .*version later, this resit knows up to 0004.*upgrade"):
             open_store(address, create=create)
 
 

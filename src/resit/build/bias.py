@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from resit.build.bias_figures import NO_IMAGES, NO_MODELS, accuracies, figure_of, fitted, over_images, shape
 from resit.build.bias_record import BiasReport, Figure, Frequencies
-from resit.build.keys import Ints, firsts, rows_in, votes_of
+from resit.build.keys import IMAGE, Ints, firsts, rows_in, votes_of
 from resit.data.paths import short_list
-from resit.errors import InputError
-from resit.stats.beta_binomial import BetaMixture, Patterns, patterns
-from resit.stats.frequency_matching import ByMixtures, ByVotes, Estimate, by_mixtures, by_votes
+from resit.errors import InputError, UsageError
+from resit.stats.beta_binomial import Patterns, patterns
+from resit.stats.frequency_matching import ByVotes, by_votes
+from resit.stats.frequency_mixtures import ByMixtures, by_mixtures
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,15 +24,13 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 WHERE = "bias report"
 CHOSEN_BY_THEM = "the votes chose these images, so they cannot measure them: get fresh votes on the selected images"
-NO_MODELS = "no model's correctness on these images was given"
 NO_FRESH = "no fresh votes were given"
 NO_VOTES = "no original image has votes"
-NO_IMAGES = "no image is selected"
 
 
 @dataclass(frozen=True)
 class _Side:
-    """Images with votes, and with the share of models that are right on each where that is given."""
+    """Images with votes, and whether each model is right on each where that is given, shape (M, n)."""
 
     selected: Ints
     shown: Ints
@@ -45,7 +46,22 @@ class _Side:
     def having(self, votes: int) -> _Side:
         """Those with enough votes."""
         enough = self.shown >= votes
-        return _Side(self.selected[enough], self.shown[enough], None if self.correct is None else self.correct[enough])
+        return _Side(self.selected[enough], self.shown[enough], None if self.correct is None else self.correct[:, enough])
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """How the estimates are made."""
+
+    votes: int
+    delete: int
+    resamples: int
+    level: float
+    seed: int
+
+    @property
+    def redraws(self) -> dict[str, Any]:
+        return {"resamples": self.resamples, "level": self.level, "seed": self.seed}
 
 
 def bias_report(
@@ -60,6 +76,7 @@ def bias_report(
     votes: int = 10,
     delete: int = 1,
     resamples: int = 100,
+    level: float = 0.95,
     seed: int = 0,
 ) -> BiasReport:
     """Report how noisy votes bias a selection.
@@ -79,9 +96,9 @@ def bias_report(
     fresh : pyarrow.Table, optional
         COUNTS, of votes on selected images that were given after they were chosen.
     correct_original, correct_new : pyarrow.Table, optional
-        Columns image, class_id and correct: the share of models that are right on the image. For all original images with
-        votes, and
-        for all selected ones.
+        Columns image and class_id, and a column for each model: whether it is right on the image, or one column with the share
+        of models that are. For all original images with votes, and for all selected ones. Given both, models of one only are
+        counted.
     chosen_by_votes : bool, optional
         Whether the votes in SELECTED chose the images; :attr:`Strategy.by_votes` says so.
     votes : int, optional
@@ -89,7 +106,9 @@ def bias_report(
     delete : int, optional
         Votes that the jackknife leaves out.
     resamples : int, optional
-        Of images, for the standard errors.
+        Of images with their votes, for the standard errors.
+    level : float, optional
+        Of the intervals.
     seed : int, optional
 
     Returns
@@ -101,55 +120,71 @@ def bias_report(
     InputError
         If an image is there twice, a selected image is not in the pool, or lacks correctness where it is given.
     UsageError
-        If counts are no counts, or too few votes are matched on.
+        If counts are no counts, too few votes are matched on, or the two sets have no model in common.
 
     References
     ----------
     Engstrom, L., et al. (2020). Identifying statistical bias in dataset replication. ICML.
     """
-    # Resamples are drawn by place.
-    by_name = [("class_id", "ascending"), ("image", "ascending")]
+    rules = _Rules(votes, delete, resamples, level, seed)
+    # Sums in another order differ in their last digits.
+    by_name = [(name, "ascending") for name in reversed(IMAGE)]
     originals, selected, pool = (rows.sort_by(by_name) for rows in (originals, selected, pool))
-    old = _side(originals, correct_original, "originals").having(1)
-    new = _side(selected, correct_new, "selected")
+    names, lone = _models(correct_original, correct_new)
+    old = _side(originals, correct_original, names, "originals").having(1)
+    new = _side(selected, correct_new, names, "selected")
     if (rows_in(selected, pool) < 0).any():
         fix = "Give the candidates that they were drawn from."
         raise InputError("selected images that are not in the pool", where=f"{WHERE}, pool", fix=fix)
     again = None if fresh is None else _fresh(new, selected, fresh)
     reason = NO_IMAGES if not len(new.shown) else NO_VOTES if not len(old.shown) else ""
-    mixed = None
-    if not reason:
-        candidates = _side(pool, None, "pool").having(1).patterns()
-        mixed = _mixed(old, candidates, new if again is None else new.plus(again), resamples, seed)
+    candidates = _side(pool, None, (), "pool").having(1)
+    voted = new if again is None else new.plus(again)
+    mixed = None if reason else _mixed(old, candidates.patterns(), voted, rules)
     measured = new if again is None and not chosen_by_votes else again
     refused = reason or (CHOSEN_BY_THEM if measured is None else NO_MODELS if new.correct is None else "")
-    left_out = {"originals without votes": len(originals) - len(old.shown)}
+    left_out = {"originals without votes": len(originals) - len(old.shown)} | lone
     matched: ByVotes | str = refused
     if measured is not None and not refused:
         left_out |= {"originals with few votes": _fewer(old, votes), "new images with few votes": _fewer(measured, votes)}
-        matched = _matched(old.having(votes), measured.having(votes), votes, delete, resamples, seed)
+        matched = _matched(old.having(votes), measured.having(votes), rules)
+    mean, *models = accuracies(names, old.correct, new.correct, mixed or reason, matched, level)
     return BiasReport(
-        original=Frequencies(len(old.shown), _observed(old, NO_VOTES), _of(mixed, "original_frequency", reason)),
-        new=Frequencies(len(new.shown), _observed(new, NO_IMAGES), _of(mixed, "new_frequency", reason)),
-        fresh_frequency=_observed(again.having(1), NO_FRESH) if again else Figure(None, None, NO_FRESH),
+        original=Frequencies(len(old.shown), _observed(old, NO_VOTES, level), _of(mixed, "original_frequency", reason)),
+        new=Frequencies(len(new.shown), _observed(new, NO_IMAGES, level), _of(mixed, "new_frequency", reason)),
+        fresh_frequency=_observed(again.having(1), NO_FRESH, level) if again else Figure(None, None, NO_FRESH),
         frequency_shift=_of(mixed, "frequency_shift", reason),
         accuracy_shift=_of(mixed, "accuracy_shift", reason),
-        original_accuracy=_mean(old.correct),
-        new_accuracy=_mean(new.correct),
-        naive=_of(matched, "naive", refused),
-        jackknife=_of(matched, "jackknife", refused),
-        parametric=_of(mixed, "accuracy", reason),
+        mean=mean,
+        models=tuple(models) if len(names) > 1 else (),
         votes=votes,
         deleted=delete,
         uncovered=matched.uncovered if isinstance(matched, ByVotes) else None,
-        mixtures={} if mixed is None else {"original": _betas(mixed.original), "pool": _betas(mixed.pool)},
+        left_over=matched.left_over if isinstance(matched, ByVotes) else None,
+        mixtures={} if mixed is None else {"original": fitted(mixed.original), "pool": fitted(mixed.pool)},
+        shape=None if mixed is None else shape(mixed, voted.patterns()),
         left_out=left_out,
+        level=level,
         resamples=resamples,
         seed=seed,
     )
 
 
-def _side(counts: pa.Table, correct: pa.Table | None, what: str) -> _Side:
+def _models(original: pa.Table | None, new: pa.Table | None) -> tuple[tuple[str, ...], dict[str, int]]:
+    """Names of the models that are asked about, and how many answered one set only."""
+    own = [[name for name in one.column_names if name not in IMAGE] for one in (original, new) if one is not None]
+    if not own:
+        return (), {}
+    common = [name for name in own[-1] if name in own[0]]
+    if not common:
+        fix = "Give answers of the same models on both sets."
+        raise UsageError("no model in common", where=f"{WHERE}, correctness", fix=fix)
+    lone = len({*own[0], *own[-1]}) - len(common)
+    return tuple(common), {"models that answered one set only": lone} if lone else {}
+
+
+def _side(counts: pa.Table, correct: pa.Table | None, names: Sequence[str], what: str) -> _Side:
+    """In the order of the table."""
     if not firsts(counts).all():
         raise InputError("an image twice for one class", where=f"{WHERE}, {what}", fix="Give each image of a class once.")
     selected, shown = (np.asarray(counts[name], np.int64) for name in ("selected", "shown"))
@@ -160,10 +195,12 @@ def _side(counts: pa.Table, correct: pa.Table | None, what: str) -> _Side:
     places = rows_in(counts, correct)
     lack = (places < 0) & (shown > 0)
     if lack.any():
-        names = [counts["image"][int(row)].as_py() for row in np.flatnonzero(lack)]
-        fault = f"{len(names):,} images without correctness: {short_list(names, 3)}"
+        images = [counts["image"][int(row)].as_py() for row in np.flatnonzero(lack)]
+        fault = f"{len(images):,} images without correctness: {short_list(images, 3)}"
         raise InputError(fault, where=f"{WHERE}, {what}", fix="Ask the models about all images with votes.")
-    return _Side(selected, shown, np.append(np.asarray(correct["correct"], np.float64), np.nan)[places])
+    return _Side(
+        selected, shown, np.array([np.append(np.asarray(correct[name], np.float64), np.nan)[places] for name in names])
+    )
 
 
 def _fresh(new: _Side, selected: pa.Table, fresh: pa.Table) -> _Side:
@@ -174,52 +211,34 @@ def _fresh(new: _Side, selected: pa.Table, fresh: pa.Table) -> _Side:
     return _Side(found["selected"], found["shown"], new.correct)
 
 
-def _mixed(old: _Side, pool: Patterns, new: _Side, resamples: int, seed: int) -> ByMixtures:
+def _mixed(old: _Side, pool: Patterns, new: _Side, rules: _Rules) -> ByMixtures:
     return by_mixtures(
-        old.patterns(),
-        pool,
-        new.patterns(),
-        correct_new=new.correct,
-        correct_original=old.correct,
-        resamples=resamples,
-        seed=seed,
+        old.patterns(), pool, new.patterns(), correct_new=new.correct, correct_original=old.correct, **rules.redraws
     )
 
 
-def _matched(old: _Side, new: _Side, votes: int, delete: int, resamples: int, seed: int) -> ByVotes | str:
+def _matched(old: _Side, new: _Side, rules: _Rules) -> ByVotes | str:
     if not len(old.shown) or not len(new.shown) or new.correct is None:
-        return f"no original or no new image has {votes:,} votes"
-    return by_votes(old.patterns(), new.patterns(), new.correct, votes, delete=delete, resamples=resamples, seed=seed)
+        return f"no original or no new image has {rules.votes:,} votes"
+    return by_votes(
+        old.patterns(),
+        new.patterns(),
+        new.correct,
+        rules.votes,
+        correct_original=old.correct,
+        delete=rules.delete,
+        **rules.redraws,
+    )
 
 
 def _fewer(side: _Side, votes: int) -> int:
     return int((side.shown < votes).sum())
 
 
-def _of(found: ByMixtures | ByVotes | str | None, name: str, reason: str) -> Figure:
+def _of(found: ByMixtures | None, name: str, reason: str) -> Figure:
     """One estimate of a record, or why there is none."""
-    if found is None or isinstance(found, str):
-        return Figure(None, None, found or reason)
-    estimate: Estimate | None = getattr(found, name)
-    if estimate is None:
-        return Figure(None, None, NO_MODELS)
-    return Figure(estimate.value, None if np.isnan(estimate.error) else estimate.error)
+    return Figure(None, None, reason) if found is None else figure_of(getattr(found, name))
 
 
-def _observed(side: _Side, reason: str) -> Figure:
-    return _figure(side.selected / np.maximum(side.shown, 1), reason)
-
-
-def _mean(correct: Array | None) -> Figure:
-    return Figure(None, None, NO_MODELS) if correct is None else _figure(correct, NO_IMAGES)
-
-
-def _figure(values: Array, reason: str) -> Figure:
-    if not len(values):
-        return Figure(None, None, reason)
-    error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-    return Figure(float(values.mean()), error)
-
-
-def _betas(mixture: BetaMixture) -> tuple[tuple[float, float, float], ...]:
-    return tuple(zip(mixture.a.tolist(), mixture.b.tolist(), mixture.weight.tolist(), strict=True))
+def _observed(side: _Side, reason: str, level: float) -> Figure:
+    return over_images(side.selected / np.maximum(side.shown, 1), reason, level)

@@ -18,6 +18,7 @@ from resit.cli.compare import compare
 from resit.cli.data import data
 from resit.cli.doctor import doctor
 from resit.cli.evaluate import evaluate
+from resit.cli.explain import explain
 from resit.cli.groups import groups
 from resit.cli.options import Debug, State
 from resit.cli.plan import plan
@@ -41,12 +42,13 @@ app = typer.Typer(
 )
 app.command(epilog=EXIT_CODES)(compare)
 app.command(epilog=EXIT_CODES)(evaluate)
+app.command(epilog=EXIT_CODES)(explain)
 app.command(epilog=EXIT_CODES)(progress)
 app.command(epilog=EXIT_CODES)(groups)
 app.command(epilog=EXIT_CODES)(retrain)
 app.command(epilog=EXIT_CODES)(doctor)
-app.command(epilog=EXIT_CODES)(plan)
 app.command(epilog=EXIT_CODES)(serve)
+app.add_typer(plan, epilog=EXIT_CODES)
 app.add_typer(build, epilog=EXIT_CODES)
 app.add_typer(data, epilog=EXIT_CODES)
 

@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from resit.cli.build_bias import bias
 from resit.cli.build_collect import collect
+from resit.cli.build_exam import exam
 from resit.cli.build_label import label
 from resit.cli.build_review import diff, release, review, status
 from resit.cli.build_simulate import simulate
@@ -131,6 +133,13 @@ def sample(
     ] = None,
     afresh: Annotated[bool, typer.Option("--afresh", help="Keep nothing of an earlier revision.")] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Default: that of build.yaml.")] = None,
+    strategy: Annotated[
+        Strategy | None, typer.Option(help="How images are chosen. Default: that of build.yaml.", rich_help_panel=DESIGN)
+    ] = None,
+    correct_bias: Annotated[
+        bool,
+        typer.Option("--correct-bias", help="matched-frequency: match estimated true frequencies.", rich_help_panel=DESIGN),
+    ] = False,
     predictions: Annotated[
         str | None,
         typer.Option(metavar="PATH", help="Answers of models on the original: tells the expected shift of accuracy."),
@@ -150,14 +159,25 @@ def sample(
     answers = load_predictions(predictions) if predictions else None
     number = revision(parent) if parent else None
     with open_build(folder) as opened, progress() as tell:
-        done = draw_revision(opened, afresh=afresh, parent=number, seed=seed, predictions=answers, tell=tell)
+        done = draw_revision(
+            opened,
+            afresh=afresh,
+            parent=number,
+            seed=seed,
+            strategy=strategy,
+            correct_bias=correct_bias,
+            predictions=answers,
+            tell=tell,
+        )
         told = opened.store.selection(done.revision).record
     typer.echo(json.dumps({"revision": done.revision, **told}, indent=1, ensure_ascii=False) if as_json else done)
 
 
+build.command()(bias)
 build.command()(review)
 build.command()(status)
 build.command()(diff)
 build.command()(release)
+build.add_typer(exam)
 build.command()(simulate)
 build.command("what-if")(what_if)

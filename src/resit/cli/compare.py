@@ -86,6 +86,10 @@ def compare(
             rich_help_panel=REPAIRS,
         ),
     ] = None,
+    human: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="How people did: what `resit build exam … results -o` wrote.", rich_help_panel=INPUT),
+    ] = None,
     allow_different_transforms: AllowDifferentTransforms = False,
     bootstrap: Bootstrap = "models",
     model_resamples: ModelResamples = 100_000,
@@ -126,6 +130,7 @@ def compare(
         if baseline:
             settings["baseline"] = tuple(baseline)
         from resit.study.compare import compare as library_compare
+        from resit.study.human_result import load_human
 
         result = library_compare(
             original,
@@ -138,6 +143,7 @@ def compare(
             example_resamples=example_resamples,
             weighting=weighting,
             allow_different_transforms=allow_different_transforms,
+            human=load_human(human) if human else None,
             progress=tell,
         )
     show(result, summary, None if no_report else output, as_json=as_json, quiet=quiet)

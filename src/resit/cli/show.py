@@ -18,12 +18,13 @@ from rich.text import Text
 from resit.data.paths import counted
 
 if TYPE_CHECKING:
+    from resit.study.explain_result import Explanation
     from resit.study.groups_result import Groups
     from resit.study.progress_result import Progress
     from resit.study.result import Comparison, Estimate, Result, SetInfo
     from resit.study.retrain_result import Retrained
 
-Shown = TypeVar("Shown", "Result", "Progress", "Groups", "Retrained")
+Shown = TypeVar("Shown", "Result", "Progress", "Groups", "Retrained", "Explanation")
 NOT_AVAILABLE = "n/a"
 WIDE = 120
 
@@ -59,7 +60,7 @@ def show(result: Shown, summary: Callable[[Shown], None], directory: Path | None
 
     Parameters
     ----------
-    result : Result, Progress, Groups or Retrained
+    result : Result, Progress, Groups, Retrained or Explanation
         What was found.
     summary : callable
         Prints the result for people.
@@ -90,7 +91,7 @@ def show(result: Shown, summary: Callable[[Shown], None], directory: Path | None
         say(index, aside=as_json, quiet=quiet)
 
 
-def _written(result: Result | Progress | Groups | Retrained, directory: Path, *, quiet: bool) -> Path:
+def _written(result: Result | Progress | Groups | Retrained | Explanation, directory: Path, *, quiet: bool) -> Path:
     from resit.report import report
 
     with progress(quiet=quiet) as tell:
@@ -139,6 +140,12 @@ def summary(result: Result) -> None:
         console.print()
     for overlap in result.overlaps:
         bullet(console, overlap_text(result, overlap.first, overlap.second))
+    if result.human is not None:
+        console.print(Text.assemble("\nPeople on the same images: ", (result.human.exam, "bold")))
+        for sentence in result.human.verdict or (f"No figures: {result.human.reason}.",):
+            bullet(console, sentence, indent=2)
+        for warning in result.human.warnings:
+            bullet(console, f"{warning.where}: {warning.message}", indent=2, mark=Text("!", "yellow"))
     ending(console, result)
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from resit.data import entries
 from resit.data.columns import find_column
+from resit.data.confidence import Confidence, from_column
 from resit.data.entries import Entries
 from resit.data.labels import LabelSheet, embedded_labels
 from resit.data.models import ModelId
@@ -48,6 +49,8 @@ def long_source(table: Table, model_column: str, answers: Sequence[str], right: 
     examples, example = _codes(table, id_column) if id_column else ([], None)
     values = entries.from_columns(table, answers) if answers else _truth(table, str(right))
     rank = _ranks(table, rank_column) if rank_column and len(answers) == 1 else None
+    told = find_column(table.columns, "confidence")
+    confidence, notices = (None, ()) if told is None else from_column(table, told)
     by_model = np.argsort(model, kind="stable")
     bounds = np.searchsorted(model[by_model], np.arange(len(models) + 1))
     chosen = match_names([known.model for known in models], globs, table.source) if globs else {known.model for known in models}
@@ -59,14 +62,15 @@ def long_source(table: Table, model_column: str, answers: Sequence[str], right: 
                 continue
             rows, where = by_model[bounds[code] : bounds[code + 1]], f"{table.source} ({known})"
             own, own_example = values.values[rows], None if example is None else example[rows]
+            sure = None if confidence is None else confidence[rows]
             if rank is not None and own_example is not None:
+                sure = None if sure is None else _of_first(sure, own_example, rank[rows])
                 own, own_example = _by_rank(own[:, 0], own_example, rank[rows], where)
             own_ids = None if own_example is None else ids[own_example]
-            yield AnswerSheet(
-                known, Entries(own, values.was_text), own_ids, where, {"source": table.source}, is_truth=not answers
-            )
+            made = Entries(own, values.was_text)
+            yield AnswerSheet(known, made, own_ids, where, {"source": table.source}, is_truth=not answers, confidence=sure)
 
-    return Source(sum(known.model in chosen for known in models), sheets(), _labels(table, example))
+    return Source(sum(known.model in chosen for known in models), sheets(), _labels(table, example), notices)
 
 
 def _models(table: Table, column: str) -> tuple[list[ModelId], Codes]:
@@ -117,6 +121,14 @@ def _by_rank(
     if np.any(answers[row, rank] != values):
         raise InputError("two answers of the same rank for one example", where=where, fix="Write each rank once an example.")
     return answers, distinct
+
+
+def _of_first(confidence: Confidence, example: Codes, rank: npt.NDArray[np.int64]) -> Confidence:
+    """Confidences of the best answers, one an example in the order of :func:`_by_rank`."""
+    distinct, row = np.unique(example, return_inverse=True)
+    found = np.full(len(distinct), np.nan, np.float32)
+    found[row[rank == 0]] = confidence[rank == 0]
+    return found
 
 
 def _labels(table: Table, example: Codes | None) -> LabelSheet | None:

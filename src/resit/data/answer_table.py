@@ -11,6 +11,7 @@ import numpy as np
 from resit.data import entries
 from resit.data.answer_long import long_source
 from resit.data.columns import ROLES, answer_columns, find_column, is_truth, plain
+from resit.data.confidence import from_column
 from resit.data.entries import Entries
 from resit.data.labels import MANIFEST, embedded_labels
 from resit.data.models import ModelId
@@ -35,7 +36,9 @@ def one_model(table: Table, name: str) -> AnswerSheet:
     """
     id_column = find_column(table.columns, "id")
     columns = answer_columns(table.columns, table.source)
+    told = find_column(table.columns, "confidence")
     others = [column for column in table.columns if column != id_column]
+    others = [column for column in others if column != told] or others
     embedded = embedded_labels(table) if columns else None
     if not columns and len(others) == 1:
         columns = others
@@ -45,6 +48,7 @@ def one_model(table: Table, name: str) -> AnswerSheet:
             where=table.source,
             fix="Call it pred, or pred_1, pred_2, … best first (and the examples' ids id).",
         )
+    confidence, notices = (None, ()) if told is None or told in columns else from_column(table, told)
     metadata, own_labels = table.metadata, None if embedded is None else embedded.entries
     return AnswerSheet(
         ModelId(metadata.get(MODEL, name), metadata.get(VARIANT, "")),
@@ -57,6 +61,8 @@ def one_model(table: Table, name: str) -> AnswerSheet:
         str(table.document(MANIFEST).get("labels", "")),
         str(table.document(MANIFEST).get(SPACE, "")),
         labels=own_labels,
+        notices=notices,
+        confidence=confidence,
     )
 
 
@@ -107,6 +113,9 @@ def _wide(table: Table, globs: Sequence[str], labelled: bool) -> Source:
     chosen = match_names(names, globs, table.source) if globs else set(names)
     ids = None if id_column is None else table.texts(id_column)
     labels = embedded_labels(table)
+    told = find_column(aside, "confidence") if len(names) == 1 else None
+    confidence, seen = (None, ()) if told is None else from_column(table, told)
+    aside = [name for name in aside if name != told]
     read = entries.from_columns if labelled or labels is not None else _right_and_wrong
     truth = is_truth(Path(table.source).stem)
     sheets = (
@@ -117,6 +126,8 @@ def _wide(table: Table, globs: Sequence[str], labelled: bool) -> Source:
             f"{table.source} ({name})",
             {"source": table.source, "column": name},
             is_truth=truth or is_truth(name),
+            notices=seen,
+            confidence=confidence,
         )
         for name in names
         if name in chosen

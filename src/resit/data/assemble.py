@@ -14,6 +14,7 @@ import numpy.typing as npt
 from resit.data.benchmark import Benchmark, ClassInfo
 from resit.data.classes import ClassMap, by_labels
 from resit.data.columns import ROLES, is_truth
+from resit.data.confidence import Confidence, told_once
 from resit.data.entries import Entries
 from resit.data.joins import Joiner, collapse_labels, ids_from_answers
 from resit.data.labels import LabelSheet, no_labels
@@ -38,9 +39,10 @@ class AnswerBlock:
     def __init__(self, models: int, examples: int, depth: int) -> None:
         self.answers: npt.NDArray[Any] = np.full((models, examples, depth), -1, np.int16)
         self.depth = np.zeros(models, int)
+        self.confidence: Confidence | None = None
 
-    def put(self, row: int, indices: npt.NDArray[np.int64]) -> None:
-        """Set the answers of one model. ``indices`` has shape (examples, k)."""
+    def put(self, row: int, indices: npt.NDArray[np.int64], confidence: Confidence | None = None) -> None:
+        """Set the answers of one model, shape (examples, k), and how sure it is of the first ones, shape (examples,)."""
         models, examples, width = self.answers.shape
         depth = indices.shape[1]
         dtype: Any = np.int32 if indices.size and indices.max() > INT16 else self.answers.dtype
@@ -50,6 +52,11 @@ class AnswerBlock:
             self.answers = grown
         self.answers[row, :, :depth] = indices
         self.depth[row] = depth
+        if confidence is None:
+            return
+        if self.confidence is None:
+            self.confidence = np.full((models, examples), np.nan, np.float32)
+        self.confidence[row] = np.where(indices[:, 0] < 0, np.nan, confidence)
 
 
 def assemble(
@@ -88,6 +95,8 @@ def assemble(
     if classes is None:
         classes, seen = _stored_classes(labels) or by_labels(labels.entries, labels.source)
         notices += seen
+    elif classes.source:
+        notices += classes.doubts(labels.entries)
     accepted = accepted_labels(labels, classes, notices)
     joiner = Joiner(labels.ids, labels.n, listing, labels.source)
     filler = _Filler(joiner, classes, accepted, notices, first.entries.kind, relabelled=relabelled)
@@ -100,13 +109,15 @@ def assemble(
     _check_fingerprints(sheets, benchmark, labels)
     _check_models(sheets, where)
     _check_spaces(sheets, labels)
+    origin = labels.manifest.get("origin")
     return Predictions(
-        benchmark=benchmark,
+        benchmark=replace(benchmark, origin=(origin[0], origin[1]) if origin else None),
         models=tuple(sheet.model for sheet in sheets),
         answers=block.answers,
         depth=block.depth,
         provenance={sheet.model: sheet.provenance for sheet in sheets},
-        notices=(*notices, *joiner.notices()),
+        notices=tuple(dict.fromkeys(told_once([*notices, *joiner.notices()], where))),
+        confidence=block.confidence,
     )
 
 
@@ -132,8 +143,9 @@ class _Filler:
             if invalid and not any(notice.code == "invalid-scores" for notice in sheet.notices):
                 message = f"{invalid} of {len(indices)} examples have no valid answer; they are counted wrong."
                 self.notices.append(Notice("invalid-answers", sheet.source, message))
-            block.put(row, indices)
-            yield replace(sheet, entries=Entries(np.empty((0, 1), bool)), ids=None, labels=None)
+            sure = None if sheet.confidence is None else self.joiner.follow(sheet.confidence, sheet.ids)
+            block.put(row, indices, sure)
+            yield replace(sheet, entries=Entries(np.empty((0, 1), bool)), ids=None, labels=None, confidence=None)
 
     def _indices(self, sheet: AnswerSheet) -> npt.NDArray[np.int64]:
         """Class indices of the answers in the benchmark's order."""
@@ -206,7 +218,8 @@ def _refuse_truths(sheet: AnswerSheet) -> None:
     raise InputError(
         "true or false may mean the class or whether it was right, as the labels have two classes",
         where=sheet.source,
-        fix="Store class ids 0 and 1; if they mean right and wrong, call the file or column correct, or leave the labels out.",
+        fix="Store class ids 0 and 1 in a file not called correct; if they mean right and wrong, call the file or column "
+        "correct, or leave the labels out.",
     )
 
 

@@ -51,6 +51,9 @@ class Benchmark:
         What the models are shown. None where only answers are known.
     images_fingerprint : str, optional
         Digest of the images, kept where they are not at hand. Default: that of ``images``.
+    origin : (str, str), optional
+        Source and class list with which :func:`resit.load_benchmark` reads it again; the class list is empty where none was
+        given. None where it was not read so.
     notices : tuple of Notice, optional
         What was seen while reading.
 
@@ -70,6 +73,7 @@ class Benchmark:
     subset: npt.NDArray[np.int32] | None = None
     images: Images | None = field(default=None, repr=False, compare=False)
     images_fingerprint: str = ""
+    origin: tuple[str, str] | None = field(default=None, repr=False, compare=False)
     notices: tuple[Notice, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from resit.errors import InputError, Notice
 
 # A list that goes further has numbers that are no class indices.
 MOST_CLASSES = 1_000_000
+BY_CHANCE = 0.01
 IMAGENET_1K_IDS = "791ce0333040dd24"
 INDEX_NAMES = ("label", "index", "class_index", "target", "class_id")
 ID_NAMES = ("wnid", "synset", "id", "class", "key")
@@ -55,21 +56,43 @@ class ClassMap:
         self._index |= {info.id: i for i, info in enumerate(self.classes)}
         self._ambiguous = {name for name, count in names.items() if count > 1} - self._index.keys()
 
-    def doubts(self, kind: str) -> list[Notice]:
-        """What may be meant otherwise in a class list, where labels of a kind (``ids`` or ``names``) are read by it."""
+    def doubts(self, labels: Entries) -> list[Notice]:
+        """What may be meant otherwise in a class list, where labels are read by it."""
         told = []
         if self.unlisted:
             first = " Classes are numbered from 0: does the list begin with 1?" if 0 in self.unlisted else ""
             message = f"There is no row for class {short_list(self.unlisted)}, which is called by its number.{first}"
             told.append(Notice("class-list-gaps", self.source, message))
         odd = [i for i, info in enumerate(self.classes) if info.id.isdecimal() and int(info.id) != i]
-        if kind == "ids" and any(int(self.classes[i].id) < len(self.classes) for i in odd):
+        if labels.kind != "ids":
+            return told
+        if any(int(self.classes[i].id) < len(self.classes) for i in odd):
             message = (
                 f"Ids of the class list are numbers too, such as {self.classes[odd[0]].id} for class {odd[0]}. Labels that are "
                 "numbers are taken for places in the list, from 0, and not for ids: check that they are."
             )
             told.append(Notice("numbers-or-ids", self.source, message))
-        return told
+        return told + self.unused(labels.values)
+
+    def unused(self, labels: npt.NDArray[Any]) -> list[Notice]:
+        """The doubt that numbers are of a shorter list: they use each class up to one, and none of the many beyond it.
+
+        Nothing is said where labels drawn evenly from the whole list would miss the rest by chance in 1 % of all cases or more.
+        """
+        given = labels[labels >= 0]
+        used, listed = np.unique(given), len(self.classes)
+        last = len(used) - 1
+        if not 1 <= last < listed - 1 or used[-1] != last or (len(used) / listed) ** len(given) >= BY_CHANCE:
+            return []
+        first = self.classes[0]
+        name = first.id if first.id == first.name else f"{first.id} ({first.name})"
+        message = (
+            f"Labels are the numbers 0 to {last}, each of them, while {listed:,} classes are listed, so that 0 means {name} "
+            f"and no label is beyond {last}. Is it the class list of these labels? By another one right answers count as wrong."
+        )
+        if listed == len(used) + 1:
+            message += " With one class too many, a background class may stand first, and all labels be one off."
+        return [Notice("class-list-longer", self.source, message)]
 
     def indices(self, entries: Entries, where: object) -> npt.NDArray[np.int64]:
         """Class index of each entry, -1 for none. Shape (n, k).

@@ -22,6 +22,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     ),
     "correct": ("correct", "is_correct", "right"),
     "rank": ("rank", "position"),
+    "confidence": ("confidence", "conf"),
     "model": (
         "model",
         "models",
@@ -38,6 +39,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "variant": ("variant", "img_size", "image_size", "input_size", "resolution"),
     "test_set": ("test_set", "testset", "dataset", "benchmark", "eval_set", "set"),
 }
+ENDS_CORRECT = re.compile(r"(?!.*not_correct)(?:.*[_.])?(?:correct|correctness)")
 RANKED = re.compile(r"(?:top|pred|prediction|answer|class|rank)[_@]?(\d+)")
 
 
@@ -55,6 +57,11 @@ def find_column(columns: Sequence[str], role: str) -> str | None:
 def is_truth(name: str) -> bool:
     """Whether a column or file is called as one of right and wrong."""
     return plain(name) in ROLES["correct"]
+
+
+def says_correct(name: str) -> bool:
+    """Whether the name of a file or folder ends with a word for right and wrong: ``correct``, ``resnet50_correct``."""
+    return ENDS_CORRECT.fullmatch(plain(name)) is not None
 
 
 def answer_columns(columns: Sequence[str], source: str) -> list[str]:

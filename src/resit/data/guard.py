@@ -18,7 +18,7 @@ from resit.errors import InputError, ResitError
 
 MIB, GIB = 2**20, 2**30
 # What is parsed as text takes many times its size in memory.
-SIZE_LIMITS = {".json": GIB // 4, ".csv": 2 * GIB, ".tsv": 2 * GIB}
+SIZE_LIMITS = {".json": GIB // 4, ".csv": 2 * GIB, ".tsv": 2 * GIB, ".jsonl": 2 * GIB, ".ndjson": 2 * GIB}
 UNREADABLE = (
     ValueError,
     TypeError,

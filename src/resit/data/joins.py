@@ -75,6 +75,23 @@ class Joiner:
             self._collapsed.append((where, extra))
         return values[order]
 
+    def follow(self, values: npt.NDArray[Any], ids: Ids | None) -> npt.NDArray[Any]:
+        """What stands beside answers that were joined just before, in the benchmark's order.
+
+        Of rows that are there again, the first counts.
+
+        Parameters
+        ----------
+        values : ndarray, shape (rows, …)
+        ids : ndarray of str or None
+            As of the answers.
+        """
+        if ids is None:
+            listing = self._listing
+            return values if listing is None or len(values) != len(listing.first) else values[listing.rows]
+        assert self._last is not None
+        return values[self._last[1]]
+
     def notices(self) -> list[Notice]:
         """What was seen while joining, about all files together."""
         if not self._collapsed:

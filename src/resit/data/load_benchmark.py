@@ -103,6 +103,29 @@ def load_benchmark(
                 "options of reading for a benchmark that was read already", where=source.name, fix="Give the path instead."
             )
         return source
+    benchmark = _load(source, name, layout, classes, labels, subset, data, partial)
+    plain_read = all(given is None for given in (layout, labels, subset, data)) and not isinstance(classes, ClassMap)
+    return replace(benchmark, origin=(_whole(source), _whole(classes or "")) if plain_read else None)
+
+
+def _whole(source: object) -> str:
+    """A source or a class list as it can be given again from another folder."""
+    name, equals, place = str(source).rpartition("=")
+    if _exists(str(source)):
+        return str(Path(str(source)).absolute()) if str(source) else ""
+    return f"{name}={Path(place).absolute()}" if equals and _exists(place) else str(source)
+
+
+def _load(
+    source: str | Path,
+    name: str | None,
+    layout: str | None,
+    classes: str | Path | ClassMap | None,
+    labels: object,
+    subset: str | Path | Sequence[str] | None,
+    data: str | Path | None,
+    partial: bool,
+) -> Benchmark:
     found = find(source, data=data)
     card = found.card or Card("path")
     class_map = resolve_classes(classes if classes is not None else _class_file(card))

@@ -37,6 +37,8 @@ class Predictions:
         How each model's answers were made: adapter, weights digest, transform fingerprint, label space, versions, source file.
     notices : tuple of Notice, optional
         What was seen while reading.
+    confidence : ndarray of float32, shape (M, n), optional
+        The probability that a model gives its first answer; NaN where it is not known. None: of no model.
 
     Raises
     ------
@@ -50,11 +52,14 @@ class Predictions:
     depth: npt.NDArray[np.int_] = field(default_factory=lambda: np.empty(0, int))
     provenance: Mapping[ModelId, Mapping[str, str]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
+    confidence: npt.NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         expected = (len(self.models), self.benchmark.n)
         if self.answers.ndim != 3 or self.answers.shape[:2] != expected:
             raise UsageError(f"answers need shape {(*expected, 'k')}, not {self.answers.shape}", where=self.name)
+        if self.confidence is not None and self.confidence.shape != expected:
+            raise UsageError(f"confidence needs shape {expected}, not {self.confidence.shape}", where=self.name)
         if len(set(self.models)) != len(self.models):
             twice = sorted(str(model) for model, count in Counter(self.models).items() if count > 1)
             raise UsageError(f"the same model twice: {', '.join(twice)}", where=self.name)
@@ -109,5 +114,6 @@ class Predictions:
             models=tuple(models),
             answers=self.answers[index],
             depth=self.depth[index],
+            confidence=None if self.confidence is None else self.confidence[index],
             provenance={model: self.provenance[model] for model in models if model in self.provenance},
         )

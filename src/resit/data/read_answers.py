@@ -14,13 +14,13 @@ import numpy.typing as npt
 from resit.data.accuracy_columns import accuracy_columns, rows_are_models
 from resit.data.answer_table import CONTENT, MODEL, all_models, one_model
 from resit.data.arrays import open_npy, open_npz
-from resit.data.columns import answer_columns, find_column
+from resit.data.columns import answer_columns, find_column, says_correct
 from resit.data.entries import MOST, Entries, from_array
 from resit.data.guard import reading
 from resit.data.labels import LabelSheet, embedded_labels, no_labels
 from resit.data.models import ModelId
 from resit.data.paths import match_names, refuse_images, short_list, visible_files, visible_folders
-from resit.data.read_array import only_zero_and_one, sheet_of_array
+from resit.data.read_array import as_named, only_zero_and_one, read_as_correct, sheet_of_array
 from resit.data.read_json import read_json
 from resit.data.sheets import AnswerSheet, Source
 from resit.data.tables import PARQUET_SUFFIXES, TABLE_SUFFIXES, Table, parquet_schema, read_table
@@ -62,11 +62,13 @@ def open_source(path: Path, *, models: Sequence[str], keep: int, expected: int |
     if suffix == ".npz":
         return _archive(path, open_npz(path), models, keep, expected)
     if suffix == ".npy":
-        array = open_npy(path)
-        if _is_matrix(array, expected):
-            return _matrix(path, array, _model_names_beside(path), models)
-        if expected is None:  # before much is read for nothing
-            raise no_labels(path)
+        array, named = open_npy(path), says_correct(path.stem)
+        if _is_matrix(array, None if named else expected):
+            by_name = named and not _is_matrix(array, expected)
+            matrix = _matrix(path, array, _model_names_beside(path), models)
+            return replace(matrix, notices=(read_as_correct(path),)) if by_name else matrix
+        if expected is None and not (named and array.size <= MOST and only_zero_and_one(array)):
+            raise no_labels(path)  # before much is read for nothing
     return Source(1, iter([read_one_model(path, keep, expected)]))
 
 
@@ -155,9 +157,9 @@ def read_one_model(path: Path, keep: int, expected: int | None) -> AnswerSheet:
         return one_model(read_table(path, _needed_columns(path)), path.stem)
     if suffix == ".json":
         values, ids = read_json(path)
-        return AnswerSheet(ModelId(path.stem), values, ids, str(path), {"source": str(path)})
+        return as_named(AnswerSheet(ModelId(path.stem), values, ids, str(path), {"source": str(path)}), path)
     if suffix == ".npy":
-        return sheet_of_array(open_npy(path), path.stem, path, keep=keep, expected=expected)
+        return as_named(sheet_of_array(open_npy(path), path.stem, path, keep=keep, expected=expected), path)
     if suffix == ".npz":
         return _one_of_archive(path, open_npz(path), keep, expected)
     raise InputError(
@@ -172,7 +174,8 @@ def _needed_columns(path: Path) -> list[str] | None:
     if path.suffix.lower() not in PARQUET_SUFFIXES:
         return None
     columns, metadata = parquet_schema(path)
-    return answer_columns(columns, str(path)) if CONTENT in metadata else None
+    told = [column for column in (find_column(columns, "confidence"),) if column is not None]
+    return [*answer_columns(columns, str(path)), *told] if CONTENT in metadata else None
 
 
 def _one_of_archive(path: Path, arrays: Mapping[str, npt.NDArray[Any]], keep: int, expected: int | None) -> AnswerSheet:
@@ -186,7 +189,7 @@ def _one_of_archive(path: Path, arrays: Mapping[str, npt.NDArray[Any]], keep: in
             fix="Keep one array of answers or scores, and ids if you have them.",
         )
     ids = None if ids_name is None else arrays[ids_name].astype(str)
-    sheet = sheet_of_array(arrays[names[0]], path.stem, path, keep=keep, expected=expected, ids=ids)
+    sheet = as_named(sheet_of_array(arrays[names[0]], path.stem, path, keep=keep, expected=expected, ids=ids), path, names[0])
     return sheet if labels_name is None else replace(sheet, labels=from_array(arrays[labels_name], path))
 
 
@@ -221,7 +224,7 @@ def _archive(path: Path, arrays: dict[str, npt.NDArray[Any]], globs: Sequence[st
         for name in names:
             if name in chosen:
                 found = sheet_of_array(arrays[name], name, f"{path} ({name})", keep=keep, expected=expected, ids=ids)
-                yield replace(found, labels=own)
+                yield as_named(replace(found, labels=own), path)
 
     return Source(len(chosen), sheets(), sheet)
 

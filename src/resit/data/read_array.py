@@ -10,8 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from resit.data import entries
+from resit.data.columns import is_truth, plain, says_correct
+from resit.data.confidence import Confidence, are_probabilities, softmax_of_best, softmaxed
 from resit.data.entries import Entries
 from resit.data.models import ModelId
+from resit.data.predictions import CORRECTNESS
 from resit.data.sheets import AnswerSheet, check_count
 from resit.errors import InputError, Notice
 
@@ -30,6 +33,9 @@ def sheet_of_array(
     ids: npt.NDArray[np.str_] | None = None,
 ) -> AnswerSheet:
     """One model's answers: whole numbers are class ids, best first; other floats of shape (n, C) are scores.
+
+    Scores tell confidence too: where every row is nonnegative and sums to 1 within 0.001, the largest of the row, else the
+    largest of its softmax, with a notice.
 
     Parameters
     ----------
@@ -55,13 +61,33 @@ def sheet_of_array(
     check_count(len(array), expected if ids is None else len(ids), where, of="labels" if ids is None else "ids")
     sheet = AnswerSheet(ModelId(model), Entries(np.empty((0, 1), bool)), ids, str(where), {"source": str(where)})
     if array.dtype.kind == "f" and array.ndim == 2 and not _are_ids(array, where):
-        best, notices = _best_of_scores(array, keep, where)
-        return replace(sheet, entries=best, n_scored=array.shape[1], notices=notices)
+        best, confidence, notices = _best_of_scores(array, keep, where)
+        return replace(sheet, entries=best, n_scored=array.shape[1], notices=notices, confidence=confidence)
     _refuse_one_hot(array, where)
     if array.ndim == 2 and array.shape[1] > DEEPEST:
         message = f"{array.shape[1]} answers an example; the first {DEEPEST} were read."
         sheet, array = replace(sheet, notices=(Notice("answers-cut", str(where), message),)), array[:, :DEEPEST]
     return replace(sheet, entries=entries.from_array(array, where))
+
+
+def as_named(sheet: AnswerSheet, path: Path, *names: str) -> AnswerSheet:
+    """The sheet as right and wrong where the file, its folder or another name says so and it holds only 0 and 1, one a row."""
+    own = (path.stem, *names)
+    said = [name for name in (*own, path.absolute().parent.name) if says_correct(name)]
+    values = sheet.entries.values
+    if not said or sheet.entries.kind != "ids" or sheet.n_scored or values.shape[1] > 1 or not only_zero_and_one(values):
+        return sheet
+    certain = any(is_truth(name) or plain(name) == CORRECTNESS for name in own)
+    return replace(sheet, entries=Entries(values == 1), is_truth=certain, notices=(*sheet.notices, read_as_correct(path)))
+
+
+def read_as_correct(path: Path) -> Notice:
+    """The notice that a name made right and wrong of numbers; the same for all files of a folder."""
+    message = (
+        "As files or their folder are called correct, 0 and 1 in them are read as wrong and right, and not as class ids. "
+        "If they are class ids, rename them."
+    )
+    return Notice("read-as-correct", str(path.parent), message)
 
 
 def only_zero_and_one(array: npt.NDArray[Any]) -> bool:
@@ -111,28 +137,43 @@ def _refuse_one_hot(array: npt.NDArray[Any], where: Path | str) -> None:
         raise InputError("answers that look one-hot", where=where, fix="Store class ids, with NumPy answers.argmax(1).")
 
 
-def _best_of_scores(scores: npt.NDArray[Any], keep: int, where: Path | str) -> tuple[Entries, tuple[Notice, ...]]:
-    """Indices of the largest scores of each row, ties to the lowest index; a row that is not finite or is constant has none."""
+def _best_of_scores(scores: npt.NDArray[Any], keep: int, where: Path | str) -> tuple[Entries, Confidence, tuple[Notice, ...]]:
+    """Indices of the largest scores of each row, ties to the lowest index; a row that is not finite or is constant has none.
+
+    With them the confidence of each first answer, NaN where there is none.
+    """
     n, classes = scores.shape
     best = np.full((n, min(keep, classes)), -1, np.int64)
-    rows, equal = max(1, CHUNK // classes), 0
+    as_told, as_logits = np.full((2, n), np.nan, np.float32)
+    rows, equal, probable = max(1, CHUNK // classes), 0, True
     for start in range(0, n, rows):
         part = np.array(scores[start : start + rows], np.float64)
         valid = np.isfinite(part).all(axis=1)
         constant = valid & (part == part[:, :1]).all(axis=1) & (classes > 1)
         equal += int(np.count_nonzero(constant))
         valid &= ~constant
-        every = np.arange(len(part))
+        every, at = np.arange(len(part)), start + np.flatnonzero(valid)
+        probable = probable and bool(are_probabilities(part[valid]).all())
+        as_told[at] = part[valid].max(axis=1) if probable else np.nan
+        as_logits[at] = softmax_of_best(part[valid])
         for rank in range(best.shape[1]):
             top = np.argmax(part, axis=1)
             best[start : start + rows, rank] = np.where(valid, top, -1)
             part[every, top] = -np.inf
-    invalid = np.flatnonzero(best[:, 0] < 0)
+    notices = _invalid_rows(best[:, 0], equal, where)
+    if probable:
+        return Entries(best), np.minimum(as_told, 1), notices
+    return Entries(best), as_logits, (*notices, softmaxed(where))
+
+
+def _invalid_rows(first: npt.NDArray[np.int64], equal: int, where: Path | str) -> tuple[Notice, ...]:
+    """The notice of rows without a valid answer; ``equal`` are those whose scores are all the same."""
+    invalid = np.flatnonzero(first < 0)
     if not invalid.size:
-        return Entries(best), ()
+        return ()
     wrong = "hold NaN or infinity" if not equal else "hold the same score for all classes, NaN or infinity"
     message = (
-        f"{invalid.size} of {n} rows of scores {wrong} (the first is row {invalid[0]}); "
+        f"{invalid.size} of {len(first)} rows of scores {wrong} (the first is row {invalid[0]}); "
         "they have no valid answer and are counted wrong."
     )
-    return Entries(best), (Notice("invalid-scores", str(where), message),)
+    return (Notice("invalid-scores", str(where), message),)

@@ -51,7 +51,7 @@ def _renamed(model: ModelId, names: Mapping[str, str]) -> ModelId:
 
 
 def reverse_answers(predictions: Predictions, models: Sequence[str]) -> Predictions:
-    """Put answers that were stored worst first in best-first order.
+    """Put answers that were stored worst first in best-first order; confidence of what stood first is not kept.
 
     Parameters
     ----------
@@ -66,6 +66,7 @@ def reverse_answers(predictions: Predictions, models: Sequence[str]) -> Predicti
     """
     chosen = {model for name in models for model in _find(predictions, name)}
     answers, provenance = predictions.answers.copy(), dict(predictions.provenance)
+    sure = None if predictions.confidence is None else predictions.confidence.copy()
     for row, model in enumerate(predictions.models):
         if model not in chosen:
             continue
@@ -75,8 +76,10 @@ def reverse_answers(predictions: Predictions, models: Sequence[str]) -> Predicti
         turned = answers[row, :, depth - 1 :: -1] if depth == answers.shape[2] else answers[row, :, :depth][:, ::-1]
         valid_first = np.argsort(turned < 0, axis=1, kind="stable")
         answers[row, :, :depth] = np.take_along_axis(turned, valid_first, axis=1)
+        if sure is not None:
+            sure[row] = np.nan
         provenance[model] = {**provenance.get(model, {}), "repair": "answers put in best-first order"}
-    return replace(predictions, answers=answers, provenance=provenance)
+    return replace(predictions, answers=answers, provenance=provenance, confidence=sure)
 
 
 def pick(data: Data, models: Sequence[str] = (), exclude: Sequence[str] = ()) -> Data:

@@ -46,6 +46,8 @@ class AnswerSheet:
         Whether the file says by a name or its form that true and 1 mean right, so that no class can be meant.
     notices : tuple of Notice
         What was seen while reading.
+    confidence : ndarray of float32, shape (n,), optional
+        How sure the model is of each first answer, as a probability; NaN where it is not known.
     """
 
     model: ModelId
@@ -61,6 +63,7 @@ class AnswerSheet:
     labels: Entries | None = None
     is_truth: bool = False
     notices: tuple[Notice, ...] = ()
+    confidence: npt.NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)

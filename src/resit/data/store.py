@@ -24,15 +24,16 @@ from resit.errors import OutputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ERROR = "error"
+ERROR, CONFIDENCE = "error", "confidence"
 
 
 def save_predictions(predictions: Predictions, folder: str | Path, *, errors: Mapping[int, str] | None = None) -> Path:
     """Write predictions to a folder that :func:`load_predictions` reads.
 
     One Parquet file a model with columns id (where examples have ids) and top1 … topk: class ids, best first, null where there
-    is no valid answer, in as few bytes as the number of classes needs. The file's metadata says how the answers were made, and
-    on what. ``labels.parquet`` holds the benchmark. Each file appears only when it is complete; files of other models stay.
+    is no valid answer, in as few bytes as the number of classes needs; and confidence (float32) of the first answer, where it
+    is known. The file's metadata says how the answers were made, and on what. ``labels.parquet`` holds the benchmark. Each file
+    appears only when it is complete; files of other models stay.
 
     Parameters
     ----------
@@ -158,6 +159,9 @@ def _answers(predictions: Predictions, row: int, errors: Mapping[int, str]) -> p
     for rank in range(int(predictions.depth[row])):
         answers = predictions.answers[row, :, rank]
         columns[f"top{rank + 1}"] = pa.array(answers.astype(dtype), mask=answers < 0)
+    sure = None if predictions.confidence is None else predictions.confidence[row]
+    if sure is not None and not np.isnan(sure).all():
+        columns[CONFIDENCE] = pa.array(sure.astype(np.float32), mask=np.isnan(sure))
     if errors:
         columns[ERROR] = pa.array([errors.get(example) for example in range(benchmark.n)], pa.string())
     metadata = {
@@ -197,6 +201,7 @@ def _manifest(benchmark: Benchmark) -> str:
         "images": benchmark.images_fingerprint,
         "labels": benchmark.labels_fingerprint,
         "classes": [[info.id, info.name] for info in benchmark.classes],
+        "origin": benchmark.origin,
     }
     return json.dumps(manifest, ensure_ascii=False)
 

@@ -1,4 +1,4 @@
-"""CSV and Parquet files as tables whose text stays text: "007" and "NA" are not numbers and not missing."""
+"""CSV, JSON Lines and Parquet files as tables whose text stays text: "007" and "NA" are not numbers and not missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 PLAIN_SUFFIXES = (".csv", ".tsv")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 TABLE_SUFFIXES = (*PLAIN_SUFFIXES, *PARQUET_SUFFIXES)
+LINES_SUFFIXES = (".jsonl", ".ndjson")
 LONGEST_HEAD = 2**20
+LONGEST_LINE = 2**24
 UNNAMED = ("", "unnamed: 0")
 MOST_CELLS = 2**31
 MOST_CHARACTERS = 2**29
@@ -155,7 +157,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None) -> Table:
-    """Read a CSV (comma, semicolon or tab; a byte-order mark is fine) or Parquet file.
+    """Read a CSV (comma, semicolon or tab; a byte-order mark is fine), Parquet or JSON Lines (an object a row) file.
 
     Parameters
     ----------
@@ -169,7 +171,11 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> Table:
         If it cannot be read, has no rows, or has a column name twice.
     """
     refuse_unfit(path)
-    table = _read_parquet(path, columns) if path.suffix.lower() in PARQUET_SUFFIXES else _read_csv(path)
+    suffix = path.suffix.lower()
+    if suffix in PARQUET_SUFFIXES:
+        table = _read_parquet(path, columns)
+    else:
+        table = _read_lines(path) if suffix in LINES_SUFFIXES else _read_csv(path)
     twice = [name for name, count in Counter(table.columns).items() if count > 1]
     if twice:
         raise InputError(
@@ -235,6 +241,22 @@ def _read_csv(path: Path) -> Table:
             ),
         )
     return Table(str(path), _without_index(data.rename_columns(names)), {})
+
+
+def _read_lines(path: Path) -> Table:
+    """Read objects, one a line; texts stay texts, also those that look like dates."""
+    with reading(path):
+        import pyarrow as pa
+        from pyarrow import json as arrow_json
+
+        options = arrow_json.ReadOptions(block_size=LONGEST_LINE)
+        data = arrow_json.read_json(path, read_options=options)
+        dates = [(column.name, pa.string()) for column in data.schema if pa.types.is_timestamp(column.type)]
+        if dates:
+            as_text = arrow_json.ParseOptions(explicit_schema=pa.schema(dates))
+            data = arrow_json.read_json(path, read_options=options, parse_options=as_text).select(data.column_names)
+        data.validate(full=True)
+    return Table(str(path), data, {})
 
 
 def _without_index(data: pa.Table) -> pa.Table:

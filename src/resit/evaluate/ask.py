@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 
 import numpy as np
+import numpy.typing as npt
 
 from resit.data.benchmark import Benchmark
 from resit.data.images import Images
-from resit.evaluate.answers import INVALID, Asker
+from resit.evaluate.answers import INVALID, Answers, Asker
 from resit.evaluate.decoding import Fault, prepared
 from resit.evaluate.settings import SHARD, Orientation
 from resit.evaluate.shards import Shard
@@ -60,7 +61,7 @@ def ask(
     with closing(prepared(images, batches, transforms, orientation=orientation, threads=threads)) as stream:
         for number in todo:
             rows = shards[number]
-            answers = {place: np.full((len(rows), askers[place].k), INVALID, np.int32) for place in wanted[number]}
+            sheets = {place: _Sheet(askers[place], len(rows)) for place in wanted[number]}
             faults: list[Fault] = []
             notes: list[str] = []
             for _ in _batches(rows, batch_size):
@@ -68,9 +69,25 @@ def ask(
                 faults += batch.faults
                 notes += batch.notes
                 at = np.array(batch.good, np.intp) - rows.start
-                for place, found in answers.items() if batch.good else ():
-                    found[at] = askers[place].answers(batch.inputs[input_of[place]])
-            yield {place: Shard(number, found, tuple(faults), tuple(notes)) for place, found in answers.items()}
+                for place, sheet in sheets.items() if batch.good else ():
+                    sheet.put(at, askers[place].answers(batch.inputs[input_of[place]]))
+            yield {
+                place: Shard(number, sheet.top, tuple(faults), tuple(notes), sheet.confidence)
+                for place, sheet in sheets.items()
+            }
+
+
+class _Sheet:
+    """The answers of one model to a shard, filled batch by batch."""
+
+    def __init__(self, asker: Asker, size: int) -> None:
+        self.top = np.full((size, asker.k), INVALID, np.int32)
+        self.confidence = None if asker.kind is None else np.full(size, np.nan, np.float32)
+
+    def put(self, at: npt.NDArray[np.intp], answers: Answers) -> None:
+        self.top[at] = answers.top
+        if self.confidence is not None:
+            self.confidence[at] = answers.confidence
 
 
 def _batches(rows: range, size: int) -> list[range]:

@@ -18,7 +18,7 @@ from resit.data.decode import fingerprint as decoding_fingerprint
 from resit.data.filenames import file_name
 from resit.data.guard import refuse_odd_name
 from resit.data.predictions import Predictions
-from resit.data.store import save_predictions
+from resit.data.store import CONFIDENCE, save_predictions
 from resit.data.tables import parquet_schema
 from resit.errors import OutputError
 from resit.evaluate.ask import stretches
@@ -26,7 +26,7 @@ from resit.evaluate.settings import EvaluateSettings
 from resit.evaluate.shards import Shard, ShardStore
 from resit.evaluate.spaces import Columns, Scoring, columns_of, scored_as
 from resit.models.library import VERSION
-from resit.models.protocol import Model
+from resit.models.protocol import Model, score_kind_of
 
 SPACE, TRANSFORM, DEPTH = "label_space", "transform_fingerprint", "top"
 UNREADABLE, INVALID_SCORES = "unreadable", "invalid"
@@ -94,11 +94,14 @@ class Exam:
 
     def left(self, is_readable: Callable[[int], bool]) -> list[int]:
         """Numbers of the shards that are still to be asked; also those with errors of images that can be read by now."""
-        finished = self.store.finished([len(rows) for rows in self.shards], self.k, is_readable)
+        confident = score_kind_of(self.model) is not None
+        finished = self.store.finished([len(rows) for rows in self.shards], self.k, is_readable, is_confident=confident)
         return [number for number in range(len(self.shards)) if number not in finished]
 
     def is_stored(self, *, overwrite: bool) -> bool:
         """Whether the model's answers are there, made in the same way.
+
+        Answers of an earlier version, without the confidence that the model tells, are asked again only to be overwritten.
 
         Raises
         ------
@@ -115,6 +118,8 @@ class Exam:
         if depth < self.k:
             now[DEPTH], then[DEPTH] = str(self.k), str(depth)
         changed = [key for key in now if not key.endswith(VERSION) and then.get(key) != now[key]]
+        if overwrite and score_kind_of(self.model) is not None and CONFIDENCE not in columns:
+            return False
         if not changed or overwrite:
             return not changed
         told = "; ".join(f"{key} was {then.get(key, 'not told')!r}, now {now[key]!r}" for key in changed)
@@ -134,7 +139,10 @@ class Exam:
         errors = {fault.row: str(fault) for shard in shards for fault in shard.faults}
         invalid = int(np.count_nonzero(answers[:, 0] < 0)) - len(errors)
         made = {**self.made, UNREADABLE: str(len(errors)), INVALID_SCORES: str(invalid)}
-        found = Predictions(self.benchmark, (self.model.id,), answers[None], provenance={self.model.id: made})
+        told = [shard.confidence for shard in shards if shard.confidence is not None]
+        sure = np.concatenate(told)[None] if len(told) == len(shards) else None
+        provenance = {self.model.id: made}
+        found = Predictions(self.benchmark, (self.model.id,), answers[None], provenance=provenance, confidence=sure)
         save_predictions(found, self.folder, errors=errors)
         self.store.remove()
         return found

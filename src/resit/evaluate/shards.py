@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from resit.data.confidence import Confidence
 from resit.data.filenames import file_name
 from resit.data.guard import UNREADABLE
 from resit.data.models import ModelId
@@ -35,12 +36,15 @@ class Shard:
         Images that could not be read.
     notes : tuple of str
         What was odd about others.
+    confidence : ndarray of float32, shape (rows,), optional
+        Of the first answers; NaN where there is none. None: not told by the model.
     """
 
     number: int
     answers: Top
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()
+    confidence: Confidence | None = None
 
 
 class ShardStore:
@@ -59,7 +63,9 @@ class ShardStore:
         self._all = folder / FOLDER / file_name(model, "")
         self.folder = self._all / made
 
-    def finished(self, sizes: Sequence[int], k: int, is_readable: Callable[[int], bool]) -> set[int]:
+    def finished(
+        self, sizes: Sequence[int], k: int, is_readable: Callable[[int], bool], *, is_confident: bool = False
+    ) -> set[int]:
         """Numbers of the shards that are complete: none of the images that could not be read can be read by now.
 
         Parameters
@@ -70,12 +76,15 @@ class ShardStore:
             Number of answers to each.
         is_readable : callable
             Whether an image, by its row, can be read.
+        is_confident : bool
+            Whether the model tells confidence; shards without it are not complete then.
         """
         return {
             number
             for number, size in enumerate(sizes)
             if (shard := self._load(number))
             and shard.answers.shape == (size, k)
+            and (shard.confidence is not None) == is_confident
             and not any(is_readable(fault.row) for fault in shard.faults)
         }
 
@@ -92,12 +101,15 @@ class ShardStore:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with half.open("wb") as file:
+                known = {} if shard.confidence is None else {"confidence": shard.confidence}
                 np.savez(
                     file,
+                    allow_pickle=False,
                     answers=shard.answers,
                     rows=np.array([fault.row for fault in shard.faults], np.int64),
                     texts=np.array([(fault.where, fault.reason) for fault in shard.faults], str).reshape(-1, 2),
                     notes=np.array(shard.notes, str),
+                    **known,
                 )
                 file.flush()
                 os.fsync(file.fileno())
@@ -147,6 +159,7 @@ class ShardStore:
                     stored["answers"],
                     tuple(Fault(row, where, reason) for row, (where, reason) in faults),
                     tuple(stored["notes"].tolist()),
+                    stored.get("confidence"),
                 )
         except (OSError, *UNREADABLE):
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from resit.data.models import ModelId
 from resit.errors import InputError, UsageError
 from resit.models.options import ModelOptions
 from resit.models.preprocess import Preprocess
-from resit.models.protocol import Batch, LabelSpace, Scores, Transform
+from resit.models.protocol import Batch, LabelSpace, ScoreKind, Scores, Transform, score_kind_of
 from resit.models.settings import number, refuse_unknown, whole
 from resit.models.spaces import named, numbered
 
@@ -41,6 +42,8 @@ class FakeModel:
         The classes: a number, ids, or the name of a bundled list. Default: those of the benchmark, else 10.
     transform : Transform, optional
         How images are prepared. Default: resized to 32 × 32 pixels.
+    score_kind : {'logit', 'probability'}, optional
+        What its scores are said to be; probabilities are made to sum to 1. Default: not said.
 
     Raises
     ------
@@ -62,6 +65,7 @@ class FakeModel:
         seed: int = 0,
         classes: object = None,
         transform: Transform = SMALL,
+        score_kind: ScoreKind | None = None,
     ) -> None:
         if not 0 <= accuracy <= 1:
             raise UsageError(f"an accuracy of {accuracy}", where=name, fix="Give it from 0 to 1.")
@@ -81,7 +85,10 @@ class FakeModel:
             "weights": of_key if self._key else "none",
             "accuracy": str(accuracy),
             "seed": str(seed),
+            **({"score_kind": score_kind} if score_kind else {}),
         }
+        self.score_kind = score_kind
+        score_kind_of(self)
 
     def scores(self, batch: Batch) -> Scores:
         """Scores of a batch of prepared images, float32, shape (b, number of classes)."""
@@ -109,7 +116,7 @@ class FakeModel:
         choices = accepted if code in self._right else wrong if accepted else np.arange(n_classes)
         if len(choices):
             scores[random.choice(choices)] = TOP
-        return scores
+        return scores / scores.sum() if self.score_kind == "probability" else scores
 
 
 def digest(image: npt.NDArray[np.generic]) -> str:
@@ -152,7 +159,7 @@ def load(name: str, options: ModelOptions, settings: Mapping[str, str]) -> FakeM
         Without effect.
     settings : mapping
         ``classes``: a number or a class list. ``seed``. ``key``: a benchmark with images, whose answers it then knows with
-        ``accuracy``.
+        ``accuracy``. ``score_kind``.
 
     Raises
     ------
@@ -160,7 +167,7 @@ def load(name: str, options: ModelOptions, settings: Mapping[str, str]) -> FakeM
         If a setting does not fit.
     """
     where = f"fake:{name}"
-    refuse_unknown(settings, ("accuracy", "classes", "key", "seed"), where)
+    refuse_unknown(settings, ("accuracy", "classes", "key", "score_kind", "seed"), where)
     classes: object = settings.get("classes")
     if isinstance(classes, str) and classes.isdecimal():
         classes = whole(settings, "classes", 10, where)
@@ -173,7 +180,8 @@ def load(name: str, options: ModelOptions, settings: Mapping[str, str]) -> FakeM
         fix = "Add &key=PATH, a benchmark with images."
         raise UsageError("an accuracy, but no key that says what is right", where=where, fix=fix)
     accuracy, seed = number(settings, "accuracy", 0.8, where), whole(settings, "seed", 0, where)
-    return FakeModel(name, key, accuracy=accuracy, seed=seed, classes=classes)
+    kind = cast("ScoreKind | None", settings.get("score_kind"))
+    return FakeModel(name, key, accuracy=accuracy, seed=seed, classes=classes, score_kind=kind)
 
 
 def _space(key: Benchmark | Key | None, classes: object, name: str) -> LabelSpace:

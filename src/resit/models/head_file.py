@@ -21,7 +21,7 @@ from resit.errors import InputError, OutputError, UsageError
 from resit.models.heads import EXTRA, Head
 from resit.models.library import first_line, library
 from resit.models.options import ModelOptions
-from resit.models.protocol import Batch, FeatureModel, LabelSpace, Scores, Transform
+from resit.models.protocol import Batch, FeatureModel, LabelSpace, ScoreKind, Scores, Transform
 from resit.models.settings import refuse_unknown
 
 FORMAT = "resit.head/1"
@@ -157,6 +157,8 @@ class WithHead:
     UsageError
         If the head was trained on other features.
     """
+
+    score_kind: ScoreKind = "logit"
 
     def __init__(self, model: FeatureModel, stored: StoredHead) -> None:
         found, needed = model.head()[0].shape[1], stored.head.weight.shape[1]

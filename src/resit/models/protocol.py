@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from resit.data.benchmark import ClassInfo
 from resit.data.models import ModelId
-from resit.errors import ResitError
+from resit.errors import ResitError, UsageError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 Batch = npt.NDArray[Any]
 Scores = npt.NDArray[np.floating[Any]]
+ScoreKind = Literal["logit", "probability"]
 POSITIONS = "positions"
 
 
@@ -58,6 +59,9 @@ class Model(Protocol):
     """A classifier that can be asked.
 
     A model is used from one thread. It need not be picklable unless it is given as an object to a cluster.
+
+    A model may have an attribute ``score_kind`` that says what its scores are: ``logit`` or ``probability``. The confidence of
+    its answers is stored then; see `score_kind_of`.
     """
 
     @property
@@ -96,6 +100,23 @@ class Model(Protocol):
         OutOfMemory
             If the batch is too large for the device.
         """
+
+
+def score_kind_of(model: Model) -> ScoreKind | None:
+    """What a model says that its scores are; None where it does not say.
+
+    ``logit``: their softmax is the model's probabilities. ``probability``: they are, nonnegative with a sum of 1.
+
+    Raises
+    ------
+    UsageError
+        If it says anything else.
+    """
+    kind: ScoreKind | None = getattr(model, "score_kind", None)
+    if kind is not None and kind not in get_args(ScoreKind):
+        what = f"its score_kind is {kind!r}"
+        raise UsageError(what, where=model.id, fix=f"Use {' or '.join(get_args(ScoreKind))}, or None where scores are neither.")
+    return kind
 
 
 @runtime_checkable

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resit.data.models import ModelId
-from resit.models.protocol import Batch, FeatureModel, LabelSpace, Model, Scores, Transform
+from resit.models.protocol import Batch, FeatureModel, LabelSpace, Model, ScoreKind, Scores, Transform, score_kind_of
 
 
 class RenamedModel:
@@ -32,6 +32,11 @@ class RenamedModel:
     def provenance(self) -> Mapping[str, str]:
         """What makes its answers, and the name that it has of itself."""
         return {**self._model.provenance, "renamed from": str(self._model.id)}
+
+    @property
+    def score_kind(self) -> ScoreKind | None:
+        """What its scores are."""
+        return score_kind_of(self._model)
 
     def scores(self, batch: Batch) -> Scores:
         """Scores of a batch of prepared images."""

@@ -14,7 +14,7 @@ from resit.data.models import ModelId
 from resit.errors import UsageError
 from resit.models.library import first_line, is_out_of_memory, library, memory, versions
 from resit.models.options import DEFAULT, ModelOptions
-from resit.models.protocol import Batch, LabelSpace, Scores, Transform
+from resit.models.protocol import Batch, LabelSpace, ScoreKind, Scores, Transform
 from resit.models.weights import state_digest
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ LINEAR_TOLERANCE = {"float32": 1e-3, "float16": 2e-2, "bfloat16": 1e-1}
 
 class TorchModel:
     """A torch module that gives scores, as a Model.
+
+    The scores are taken for logits. Those of a module that ends in a softmax are known by their sums, and taken as they are.
 
     Parameters
     ----------
@@ -57,6 +59,8 @@ class TorchModel:
     UsageError
         If there is no such device.
     """
+
+    score_kind: ScoreKind = "logit"
 
     def __init__(
         self,

@@ -73,7 +73,7 @@ def scatter(comparison: Comparison, original: str, scale: str, *, paper: bool = 
     scale : str
         ``linear``, ``probit`` or ``logit``.
     paper : bool
-        With a legend and with its data, for a figure; else without both, with words on hover, for the page. On paper a crowd
+        With a legend, colours and its data, for a figure; else without, with words on hover, for the page. On paper a crowd
         of models goes without intervals: they would be one smear.
     near : bool
         Whether only the models of the line need be inside.
@@ -81,7 +81,8 @@ def scatter(comparison: Comparison, original: str, scale: str, *, paper: bool = 
     Returns
     -------
     dict
-        A Vega-Lite specification that reads the datasets ``models`` and ``band``, and a parameter ``find``.
+        A Vega-Lite specification that reads the datasets ``models`` and ``band``, and two parameters: ``find``, a part of the
+        names to bring out, and ``at``, the model to put a ring around.
     """
     area = frame(comparison, scale, near=near)
     metric = fmt.metric(comparison.metric)
@@ -90,11 +91,11 @@ def scatter(comparison: Comparison, original: str, scale: str, *, paper: bool = 
     crowd = comparison.n_models > CROWD
     band, line = _line(area, axes)
     reach = [] if crowd and paper else _intervals(area, axes, crowd=crowd)
-    models = [*reach, _points(area, axes, comparison, original, paper=paper)]
+    models = [*reach, _points(area, axes, comparison, original, paper=paper), *([] if paper else [_ring(area, axes)])]
     layers = [_diagonal(area, axes), band, *([*models, line] if crowd or paper else [line, *models])]
     for layer in layers if near else [band, line] if _leaves(comparison, area) else []:
         layer["mark"]["clip"] = True  # only where something is to be cut: it slows the converter down
-    spec: Spec = {"$schema": SCHEMA, "params": [{"name": "find", "value": ""}], "layer": layers}
+    spec: Spec = {"$schema": SCHEMA, "params": [{"name": name, "value": ""} for name in ("find", "at")], "layer": layers}
     if paper:
         spec["datasets"] = {"models": rows(comparison), "band": bands(comparison, scale)}
     return spec
@@ -140,13 +141,19 @@ def _intervals(area: Frame, axes: Spec, *, crowd: bool) -> list[Spec]:
     return layers
 
 
+def _ring(area: Frame, axes: Spec) -> Spec:
+    around = [{"filter": "datum.key == at"}, *area.place("x", "y")]
+    mark = _mark("point", "at", aria=False, tooltip=None)
+    return {"data": {"name": "models"}, "transform": around, "mark": mark, "encoding": {**axes, "size": {"value": 420}}}
+
+
 def _points(area: Frame, axes: Spec, comparison: Comparison, original: str, *, paper: bool) -> Spec:
     look = palette(comparison.models)
     few = comparison.n_models <= CROWD
     size = (14 if paper else 55) if few else (8 if paper else 26)
     encoding = {
         **axes,
-        **_series(look, legend=paper),
+        **_series(look, paper=paper),
         "strokeOpacity": _if(FOUND, 1 if few else 0.6, 0.1),
         "fillOpacity": _if(FOUND, 0.8 if few else 0.25, 0.05),
         "size": _if(f"find!='' && ({FOUND})", 130, size),
@@ -166,11 +173,12 @@ def _if(test: str, yes: Any, no: Any) -> Spec:
     return {"condition": {"test": test, "value": yes}, "value": no}
 
 
-def _series(look: Palette, *, legend: bool) -> Spec:
+def _series(look: Palette, *, paper: bool) -> Spec:
     labels = [item.label for item in look.looks]
-    key = {"title": None, "orient": "bottom", "columns": 3} if legend and len(labels) > 1 else None
+    key = {"title": None, "orient": "bottom", "columns": 3} if paper and len(labels) > 1 else None
     field = {"field": "series", "type": "nominal"}
-    colour = {**field, "scale": {"domain": labels, "range": [item.colour for item in look.looks]}}
+    colours = {"range": [item.colour for item in look.looks]} if paper else {}  # the page has its own, dark or light
+    colour = {**field, "scale": {"domain": labels, **colours}}
     shape = {**field, "scale": {"domain": labels, "range": [item.shape for item in look.looks]}, "legend": key}
     return {
         "stroke": {**colour, "legend": key},

@@ -10,12 +10,14 @@ from resit.data.paths import counted
 from resit.report import format as fmt
 from resit.report.bundle import vega_bundle
 from resit.report.charts import CROWD, bands, rows, scatter
+from resit.report.human import human_view
 from resit.report.scales import NAMES
 from resit.report.summarise import View, gaps, leads, methods, views
 from resit.study.result import SCALES, Comparison, Result
 
 STYLES = ("base.css", "layout.css", "tables.css", "charts.css")
-SCRIPTS = ("scatter.js", "tables.js", "page.js")
+COLOURS = {"light": "colour", "dark": "dark"}
+SCRIPTS = ("scatter.js", "tables.js", "models.js", "page.js")
 
 
 def render(result: Result, bundle: Callable[[], str] = vega_bundle) -> str:
@@ -41,6 +43,7 @@ def render(result: Result, bundle: Callable[[], str] = vega_bundle) -> str:
             views=shown,
             leads=leads(result),
             gaps=gaps(result),
+            human=human_view(result.human),
             methods=methods(result),
             sets=list(dict.fromkeys(c.new.name for c in result.comparisons)),
             metrics=list(dict.fromkeys(c.metric for c in result.comparisons)),
@@ -94,6 +97,7 @@ def _chart(view: View, original: str) -> dict[str, Any]:
     models = rows(comparison)
     return {
         "crowd": len(models) > CROWD,
+        "colours": {kind: [getattr(look, name) for look in view.palette.looks] for kind, name in COLOURS.items()},
         "fields": list(models[0]),
         "models": [list(row.values()) for row in models],
         "scales": {

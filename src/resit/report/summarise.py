@@ -18,11 +18,12 @@ LEAD = 3
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One key figure: its name, its value, its interval or the reason why it is missing."""
+    """One key figure: its name, its value, its interval or the reason why it is missing; of the line, also its scale."""
 
     name: str
     value: str
     note: str
+    scale: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +121,17 @@ def _view(name: str, comparison: Comparison) -> View:
 
 
 def _figures(c: Comparison) -> list[Figure]:
-    fit, mean = c.fits.get("linear"), c.mean_change_interval
+    mean = c.mean_change_interval
     left = f"{c.baseline.n_models:,} in the line" if c.baseline.n_models != c.n_models else "all in the line"
     figures = [
         Figure("Models", f"{c.n_models:,}", left),
         Figure("Mean change, points", fmt.points(c.mean_change), _note(mean, 2, 100)),
     ]
-    if fit is not None:
-        figures.append(Figure("Slope", fmt.number(fit.slope.estimate), _note(fit.slope, 3)))
-        figures.append(Figure("R²", fmt.number(fit.r2), fit.reason or "of the line, linear scale"))
-    else:
+    for scale, fit in c.fits.items():
+        beside = "" if scale == "linear" else f", {scale} scale"
+        figures.append(Figure(f"Slope{beside}", fmt.number(fit.slope.estimate), _note(fit.slope, 3), scale))
+        figures.append(Figure("R²", fmt.number(fit.r2), fit.reason or f"of the line, {scale} scale", scale))
+    if not c.fits:
         figures.append(Figure("Slope", fmt.MISSING, reason(c, "fits")))
     kendall = reason(c, "spearman") or f"Kendall {fmt.number(c.kendall)}"
     figures.append(Figure("Rank correlation", fmt.number(c.spearman), kendall))

@@ -13,7 +13,7 @@ from resit.simulate.labelled import Floats, Ints
 
 Array = npt.NDArray[np.float64]
 # Shapes of the beta distribution of the true label's frequency in CIFAR-10H (10,000 images, 47 to 63 votes each; Peterson et
-# al., 2019), by maximum likelihood of the beta-binomial: `resit.stats.beta_binomial.fit` with one component.
+# al., 2019), by maximum likelihood of the beta-binomial: `resit.stats.beta_mixture.fit_mixture` with one component.
 CIFAR_10H = (6.0335, 0.3215)
 FOLDS = 5
 COMPONENTS = 40

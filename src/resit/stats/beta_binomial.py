@@ -1,4 +1,4 @@
-"""True frequencies behind counts of votes: a mixture of betas, fitted to beta-binomial counts."""
+"""Counts of votes, equal ones taken together, and the mixture of betas that their true frequencies may be of."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ from resit.errors import UsageError
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 CELLS = 256
-MOST_COMPONENTS = 3
-CONCENTRATIONS = (3.0, 15.0)
-# Of the logarithms of the shapes, and of the weights before they are normalised.
-SHAPES, WEIGHTS = (-4.0, 6.0), (-8.0, 8.0)
-STEPS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,93 +143,7 @@ def patterns(selected: npt.ArrayLike, shown: npt.ArrayLike) -> Patterns:
     return Patterns(codes % step, codes // step, of.ravel().astype(np.int64))
 
 
-def fit(
-    counts: Patterns,
-    *,
-    weights: npt.ArrayLike | None = None,
-    components: int | None = None,
-    start: BetaMixture | None = None,
-) -> BetaMixture:
-    """Fit a mixture of betas by maximum likelihood of the beta-binomial counts.
-
-    Shapes lie between exp(-4) and exp(6). Without a number of components, the one of 1 to 3 with the least BIC is taken.
-
-    Parameters
-    ----------
-    counts : Patterns
-    weights : array_like of float, shape (U,), optional
-        How many images have each pattern; default each image once.
-    components : int, optional
-        Number of betas.
-    start : BetaMixture, optional
-        Where to start, with the same number of components; default: components at quantiles of the frequencies, more and less
-        concentrated, of which the likelier end is taken.
-
-    Returns
-    -------
-    BetaMixture
-        Components in the order of their means.
-
-    References
-    ----------
-    Engstrom, L., et al. (2020). Identifying statistical bias in dataset replication. ICML, section 4.2.
-    """
-    many = counts.weights() if weights is None else np.asarray(weights, np.float64)
-    if start is not None:
-        return _climb(counts, many, _packed(start))
-    found = []
-    for number in range(1, MOST_COMPONENTS + 1) if components is None else (components,):
-        ends = [_climb(counts, many, _first(counts, many, number, c)) for c in CONCENTRATIONS]
-        found.append(max(ends, key=lambda end: end.log_likelihood))
-    size = np.log(many.sum())
-    return min(found, key=lambda one: (3 * len(one.a) - 1) * size - 2 * one.log_likelihood)
-
-
 def _log_joint(k: Array, n: Array, a: Array, b: Array, log_weight: Array) -> Array:
     from scipy.special import betaln
 
     return np.asarray(betaln(k + a, n - k + b) - betaln(a, b) + log_weight, float)
-
-
-def _first(counts: Patterns, weights: Array, number: int, concentration: float) -> Array:
-    smooth = (counts.selected + 0.5) / (counts.shown + 1)
-    order = np.argsort(smooth, kind="stable")
-    at = np.searchsorted(np.cumsum(weights[order]), (np.arange(number) + 0.5) / number * weights.sum())
-    mean = smooth[order][np.minimum(at, len(order) - 1)]
-    # Components that start alike would stay alike.
-    mean = np.clip(mean * (1 - 0.3 * np.arange(number)[::-1] / number), 0.01, 0.99)
-    return np.concatenate([np.log(concentration * mean), np.log(concentration * (1 - mean)), np.zeros(number)])
-
-
-def _packed(mixture: BetaMixture) -> Array:
-    return np.concatenate([np.log(mixture.a), np.log(mixture.b), np.log(np.maximum(mixture.weight, np.exp(WEIGHTS[0])))])
-
-
-def _climb(counts: Patterns, weights: Array, start: Array) -> BetaMixture:
-    from scipy.optimize import minimize
-    from scipy.special import logsumexp
-
-    k, n = counts.selected[:, None].astype(float), counts.shown[:, None].astype(float)
-    number = len(start) // 3
-    bounds = [SHAPES] * (2 * number) + [WEIGHTS] * number
-    end = minimize(_loss, start, (k, n, weights), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS})
-    a, b, raw = np.exp(end.x[:number]), np.exp(end.x[number : 2 * number]), end.x[2 * number :]
-    order = np.argsort(a / (a + b), kind="stable")
-    return BetaMixture(a[order], b[order], np.exp(raw - logsumexp(raw))[order], -float(end.fun * weights.sum()))
-
-
-def _loss(x: Array, k: Array, n: Array, weights: Array) -> tuple[float, Array]:
-    """Mean negative log-likelihood and its gradient."""
-    from scipy.special import digamma, logsumexp
-
-    number, whole = len(x) // 3, weights.sum()
-    a, b, raw = np.exp(x[:number]), np.exp(x[number : 2 * number]), x[2 * number :]
-    log_weight = raw - logsumexp(raw)
-    joint = _log_joint(k, n, a, b, log_weight)
-    each = logsumexp(joint, axis=1)
-    share = np.exp(joint - each[:, None]) * weights[:, None]
-    both = digamma(a + b) - digamma(n + a + b)
-    by_a = (share * (digamma(k + a) - digamma(a) + both)).sum(axis=0) * a
-    by_b = (share * (digamma(n - k + b) - digamma(b) + both)).sum(axis=0) * b
-    gradient = np.concatenate([by_a, by_b, share.sum(axis=0) - whole * np.exp(log_weight)])
-    return -float(weights @ each) / whole, -gradient / whole

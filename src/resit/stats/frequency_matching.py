@@ -1,8 +1,7 @@
-"""Accuracy that a new set would have if its images' true selection frequencies were those of the original: three estimates."""
+"""Accuracy that a new set would have if its images' true frequencies were those of the original: by observed frequency."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,21 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from resit.errors import UsageError
-from resit.stats.beta_binomial import BetaMixture, Patterns, cell_middles, fit
-from resit.stats.resample import generator, resample_examples
+from resit.stats.beta_binomial import Patterns
+from resit.stats.corrected import Corrected, corrected
+from resit.stats.image_draws import Sums, answers, as_they_are, drawn
+from resit.stats.jackknife_bias import left_over
+from resit.stats.resample import generator
 
 Array = npt.NDArray[np.float64]
-NAN = float("nan")
-DEGREE = 4
-HEAVY = 1e4
 LEVEL_SEEN = 1e-9
-
-
-class Estimate(NamedTuple):
-    """A figure with its standard error over resampled images."""
-
-    value: float
-    error: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,47 +25,34 @@ class ByVotes:
 
     Parameters
     ----------
-    naive : Estimate
-        Biased where frequencies are noisy.
-    jackknife : Estimate
-        With the leading part of this bias taken out.
+    naive : Corrected
+        Biased where frequencies are noisy; its interval does not allow for that.
+    jackknife : Corrected
+        With the leading part of this bias taken out; its interval allows for the rest.
     votes, deleted : int
         Votes n that were matched on, and how many of them, d, the jackknife leaves out.
     uncovered : float
         Share of original images at a frequency that no new image has. They are taken to be answered like new images of the
         nearest frequency.
+    left_over : float
+        Bias that the jackknife is expected to leave, truth minus jackknife, mean of the models.
     """
 
-    naive: Estimate
-    jackknife: Estimate
+    naive: Corrected
+    jackknife: Corrected
     votes: int
     deleted: int
     uncovered: float
+    left_over: float
 
 
-@dataclass(frozen=True, slots=True)
-class ByMixtures:
-    """Estimates from both pools' true frequencies as mixtures of betas.
+class _Levels(NamedTuple):
+    """Sums over redrawn images at each number of n votes, then of n - d; B redraws, R rows of answers, L levels."""
 
-    Parameters
-    ----------
-    original_frequency, new_frequency, frequency_shift : Estimate
-        Mean true frequency of the original and of the new images, and new minus original.
-    accuracy : Estimate or None
-        Of the new set at the original's true frequencies; None without correctness on the new images.
-    accuracy_shift : Estimate or None
-        Accuracy that the shift of frequency gains, by how correctness rises with frequency among the original images; None
-        without correctness on them.
-    original, pool : BetaMixture
-    """
-
-    original_frequency: Estimate
-    new_frequency: Estimate
-    frequency_shift: Estimate
-    accuracy: Estimate | None
-    accuracy_shift: Estimate | None
-    original: BetaMixture
-    pool: BetaMixture
+    old: Array  # (B, L)
+    weight: Array  # (B, L)
+    right: Array  # (B, R, L)
+    accuracy: Array  # on the original, (B, R)
 
 
 def levels(counts: Patterns, votes: int) -> Array:
@@ -117,8 +96,10 @@ def by_votes(
     correct: npt.ArrayLike,
     votes: int,
     *,
+    correct_original: npt.ArrayLike | None = None,
     delete: int = 1,
-    resamples: int = 200,
+    resamples: int = 1_000,
+    level: float = 0.95,
     seed: int = 0,
 ) -> ByVotes:
     """Estimate by observed frequency: naive, and by the delete-d jackknife.
@@ -128,19 +109,28 @@ def by_votes(
     averaged over all ways to choose the votes, so nothing is drawn. Where no new image has k votes, those with the nearest
     number stand in: leaving these originals out would lift A_n over A_{n-d}, and the jackknife by n/d as much.
 
+    The jackknife takes bias to fall as 1/n. Where many images are selected nearly always it falls more slowly, and some is
+    left. How much, is computed from mixtures of betas and the curve of correctness that are fitted to the same votes: what they
+    give at the originals' true frequencies, minus the jackknife of what they give on n and n - d votes. The interval spans
+    that of the jackknife and that of the jackknife plus what is left, each with its own error.
+
     Parameters
     ----------
     original, new : Patterns
         Votes on both sets. Those on the new images must not have selected them.
-    correct : array_like of float, shape (n,)
-        Share of models that are right on each new image.
+    correct : array_like of float, shape (M, n) or (n,)
+        Whether each model is right on each new image, or the share of models that are.
     votes : int
         Votes n to match on; no image has fewer.
+    correct_original : array_like of float, shape (M, n) or (n,), optional
+        The same of the original images, for drops.
     delete : int, optional
         Votes d to leave out.
     resamples : int, optional
-        Of images, for the standard errors. Images of both sets are redrawn independently; where new images were matched to the
-        originals, the error of the naive estimate is therefore about a fifth too small in simulations.
+        Of images with their votes, for the standard errors. Images of both sets are redrawn independently; where new images
+        were matched to the originals, the error of the naive estimate is therefore about a fifth too small in simulations.
+    level : float, optional
+        Of the intervals.
     seed : int, optional
 
     Returns
@@ -150,7 +140,7 @@ def by_votes(
     Raises
     ------
     UsageError
-        If an image has too few votes, or no vote would be left.
+        If an image has too few votes, no vote would be left, or the sets were answered by different numbers of models.
 
     References
     ----------
@@ -158,29 +148,57 @@ def by_votes(
     """
     if not 1 <= delete < votes:
         raise UsageError(f"{delete} of {votes} votes to leave out", where="jackknife", fix="Leave at least one, and keep one.")
-    y, fewer = _correct(correct, new), votes - delete
-    columns_of = [np.hstack([levels(counts, votes), levels(counts, fewer)])[counts.of] for counts in (original, new)]
-    old, weight, right = columns_of[0], columns_of[1], columns_of[1] * y[:, None]
-    at_all = _matched(old.sum(axis=0), weight.sum(axis=0), right.sum(axis=0), votes, delete)
-    drawn_old = resample_examples(generator(seed, 0), old, resamples)
-    drawn_new = resample_examples(generator(seed, 1), np.hstack([weight, right]), resamples)
-    width = weight.shape[1]
-    again = _matched(drawn_old, drawn_new[:, :width], drawn_new[:, width:], votes, delete)
-    naive, jackknife = (Estimate(float(at_all[i]), _spread(again[..., i])) for i in range(2))
-    return ByVotes(naive, jackknife, votes, delete, float(at_all[2]))
+    rows = answers(correct, new)
+    old_rows = None if correct_original is None else answers(correct_original, original)
+    check_models(rows, old_rows)
+    tables = [np.hstack([levels(counts, votes), levels(counts, votes - delete)]) for counts in (original, new)]
+    drawn_old = list(drawn(generator(seed, 0), original, old_rows, resamples))
+    drawn_new = list(drawn(generator(seed, 1), new, rows, resamples))
+    first = as_they_are(original, old_rows), as_they_are(new, rows)
+    here, again = _at_levels([first[0]], [first[1]], tables), _at_levels(drawn_old, drawn_new, tables)
+    value, replicates = _matched(here, votes, delete), _matched(again, votes, delete)
+    lean = left_over(original, new, (first[0], *drawn_old), (first[1], *drawn_new), votes, delete, seed)
+    accuracy = None if old_rows is None else (here.accuracy[0], again.accuracy)
+    naive = corrected(value[0][0], replicates[0], accuracy, level)
+    jackknife = corrected(value[1][0], replicates[1], accuracy, level, lean)
+    return ByVotes(naive, jackknife, votes, delete, float(value[2][0]), float(lean.value[0]))
 
 
-def _matched(old: Array, weight: Array, right: Array, votes: int, delete: int) -> Array:
-    """Naive, jackknife and uncovered share, of sums over images; shape (..., 3)."""
+def check_models(rows: Array, others: Array | None) -> None:
+    """Refuse answers of different numbers of models.
+
+    Raises
+    ------
+    UsageError
+    """
+    if others is not None and len(rows) != len(others):
+        what = f"{len(others) - 1} models on the original and {len(rows) - 1} on the new set"
+        raise UsageError(what, where="frequencies", fix="Give the same models, in one order.")
+
+
+def _at_levels(old: list[Sums], new: list[Sums], tables: list[Array]) -> _Levels:
+    images = old[0].images[0].sum()
+    return _Levels(
+        np.concatenate([one.images @ tables[0] for one in old]),
+        np.concatenate([one.images @ tables[1] for one in new]),
+        np.concatenate([one.right @ tables[1] for one in new]),
+        np.concatenate([one.right.sum(axis=-1) / images for one in old]),
+    )
+
+
+def _matched(sums: _Levels, votes: int, delete: int) -> tuple[Array, Array, Array]:
+    """Naive and jackknife, shape (B, R), and the uncovered share, (B,)."""
     parts, uncovered = [], []
     for part in (slice(0, votes + 1), slice(votes + 1, None)):
-        seen = weight[..., part] > LEVEL_SEEN
-        mean = right[..., part] / np.where(seen, weight[..., part], 1)
-        share = old[..., part] / old[..., part].sum(axis=-1, keepdims=True)
-        uncovered.append((share * ~seen).sum(axis=-1))
-        parts.append((share * np.take_along_axis(mean, _nearest(seen), axis=-1)).sum(axis=-1))
-    jackknife = (votes * parts[0] - (votes - delete) * parts[1]) / delete
-    return np.stack([parts[0], jackknife, uncovered[0]], axis=-1)
+        old, weight = sums.old[:, part], sums.weight[:, part]
+        seen = weight > LEVEL_SEEN
+        share = old / old.sum(axis=1, keepdims=True)
+        uncovered.append((share * ~seen).sum(axis=1))
+        # The share of originals goes to the level that stands in for theirs.
+        moved = np.zeros_like(share)
+        np.add.at(moved, (np.arange(len(share))[:, None], _nearest(seen)), share)
+        parts.append(np.einsum("bl,brl->br", moved / np.where(seen, weight, 1), sums.right[..., part]))
+    return parts[0], (votes * parts[0] - (votes - delete) * parts[1]) / delete, uncovered[0]
 
 
 def _nearest(seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
@@ -189,156 +207,3 @@ def _nearest(seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
     below = np.maximum.accumulate(np.where(seen, here, -len(here)), axis=-1)
     above = np.flip(np.minimum.accumulate(np.flip(np.where(seen, here, 2 * len(here)), axis=-1), axis=-1), axis=-1)
     return np.where(here - below <= above - here, below, above).astype(np.intp)
-
-
-def by_mixtures(
-    original: Patterns,
-    pool: Patterns,
-    new: Patterns,
-    *,
-    correct_new: npt.ArrayLike | None = None,
-    correct_original: npt.ArrayLike | None = None,
-    resamples: int = 100,
-    seed: int = 0,
-) -> ByMixtures:
-    """Estimate from mixtures of betas, which stays right where the votes on new images selected them.
-
-    True frequencies s of the originals and of the pool of candidates are mixtures of betas. An image that was selected by its
-    votes has, given them, the same posterior as any image of the pool with these votes. Correctness given s is a polynomial of
-    degree 4 in Bernstein form that lies in [0, 1] and does not fall; it is fitted by least squares to correctness given the
-    votes, averaged over the posterior.
-
-    Parameters
-    ----------
-    original : Patterns
-        Votes on original images.
-    pool : Patterns
-        Votes on all images that were selected from.
-    new : Patterns
-        Votes on the selected images; with fresh ones, their sums.
-    correct_new, correct_original : array_like of float, shape (n,), optional
-        Share of models that are right on each new and each original image.
-    resamples : int, optional
-        Of images, for the standard errors. Originals, pool and new images are redrawn independently; where new images were
-        matched to the originals, the errors of the two shifts are therefore too large, up to threefold in simulations.
-    seed : int, optional
-
-    Returns
-    -------
-    ByMixtures
-
-    References
-    ----------
-    Engstrom, L., et al. (2020). Identifying statistical bias in dataset replication. ICML, section 4.2.
-    """
-    sides = _Side.of(original, correct_original), _Side.of(pool, None), _Side.of(new, correct_new)
-    draws = [side.as_it_is() for side in sides]
-    mixtures = fit(original), fit(pool)
-    value = _estimates(sides, draws, mixtures)
-    again = np.empty((resamples, len(value)))
-    for place, rng in enumerate(generator(seed, 2).spawn(resamples)):
-        draws = [side.drawn(rng) for side in sides]
-        refitted = [
-            fit(side.counts, weights=draw.weights, start=mixture)
-            for side, draw, mixture in zip(sides[:2], draws[:2], mixtures, strict=True)
-        ]
-        again[place] = _estimates(sides, draws, (refitted[0], refitted[1]))
-    found = [Estimate(float(one), _spread(many)) for one, many in zip(value, again.T, strict=True)]
-    return ByMixtures(
-        original_frequency=found[0],
-        new_frequency=found[1],
-        frequency_shift=found[2],
-        accuracy=None if correct_new is None else found[3],
-        accuracy_shift=None if correct_original is None else found[4],
-        original=mixtures[0],
-        pool=mixtures[1],
-    )
-
-
-def curve(posterior: Array, weights: Array, correct: Array) -> Array:
-    """Correctness given the true frequency: between 0 and 1, nowhere falling, smooth.
-
-    Parameters
-    ----------
-    posterior : ndarray of float, shape (U, CELLS)
-        Of the true frequency, given each pattern of votes.
-    weights : ndarray of float, shape (U,)
-        How many images have the pattern.
-    correct : ndarray of float, shape (U,)
-        Their mean correctness.
-
-    Returns
-    -------
-    ndarray of float, shape (CELLS,)
-    """
-    from scipy.optimize import nnls
-    from scipy.special import comb
-
-    j, s = np.arange(DEGREE + 1), cell_middles()[:, None]
-    bernstein = comb(DEGREE, j) * s**j * (1 - s) ** (DEGREE - j)
-    # Coefficients that rise are sums of steps; steps and what is left to 1 are not negative and sum to 1.
-    steps = bernstein @ np.tril(np.ones((DEGREE + 1, DEGREE + 1)))
-    root = np.sqrt(weights / weights.sum())
-    design = np.hstack([root[:, None] * (posterior @ steps), np.zeros((len(root), 1))])
-    found, _ = nnls(np.vstack([design, np.full(DEGREE + 2, HEAVY)]), np.append(root * correct, HEAVY))
-    return np.asarray(np.clip(steps @ found[:-1], 0, 1), float)
-
-
-class _Draw(NamedTuple):
-    """Number of images of each pattern, and their mean correctness where it is known."""
-
-    weights: Array
-    correct: Array | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One set of images."""
-
-    counts: Patterns
-    correct: Array | None
-
-    @classmethod
-    def of(cls, counts: Patterns, correct: npt.ArrayLike | None) -> _Side:
-        return cls(counts, None if correct is None else _correct(correct, counts))
-
-    def as_it_is(self) -> _Draw:
-        weights = self.counts.weights()
-        return _Draw(weights, None if self.correct is None else self.counts.weights(self.correct) / weights)
-
-    def drawn(self, rng: np.random.Generator) -> _Draw:
-        """As many images, drawn with replacement."""
-        weights, size = self.counts.weights(), len(self.counts.of)
-        if self.correct is None:
-            return _Draw(rng.multinomial(size, weights / size).astype(float), None)
-        images = np.bincount(rng.integers(size, size=size), minlength=size)
-        weights = self.counts.weights(images)
-        return _Draw(weights, self.counts.weights(images * self.correct) / np.maximum(weights, 1))
-
-
-def _estimates(sides: Sequence[_Side], draws: Sequence[_Draw], mixtures: tuple[BetaMixture, BetaMixture]) -> Array:
-    """Frequencies of the original and the new set and their shift, accuracy, and what the shift gains; shape (5,)."""
-    (original, _, new), (of_original, of_pool) = draws, mixtures
-    counts = sides[2].counts
-    share = new.weights / new.weights.sum()
-    old_mean, new_mean = of_original.mean, float(share @ of_pool.posterior_mean(counts.selected, counts.shown))
-    target, accuracy, gain = of_original.cells(), NAN, NAN
-    posterior = of_pool.posterior(counts.selected, counts.shown)
-    if new.correct is not None:
-        accuracy = float(target @ curve(posterior, new.weights, new.correct))
-    if original.correct is not None:
-        old = of_original.posterior(sides[0].counts.selected, sides[0].counts.shown)
-        gain = float((share @ posterior - target) @ curve(old, original.weights, original.correct))
-    return np.array([old_mean, new_mean, new_mean - old_mean, accuracy, gain])
-
-
-def _correct(correct: npt.ArrayLike, counts: Patterns) -> Array:
-    found = np.asarray(correct, np.float64)
-    if found.shape != counts.of.shape or not ((found >= 0) & (found <= 1)).all():
-        what = "correctness that is not one number from 0 to 1 for each image"
-        raise UsageError(what, where="frequencies", fix="Give the share of models that are right, image by image.")
-    return found
-
-
-def _spread(replicates: Array) -> float:
-    return float(np.std(replicates, ddof=1)) if len(replicates) > 1 else NAN

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
-from resit.stats.intervals import z_value
+from resit.stats.intervals import clopper_pearson, z_value
 from resit.stats.pairs import mcnemar_exact
+
+Array = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 
 def independent_discordance(accuracy: float, difference: float) -> float:
@@ -72,7 +78,38 @@ def mcnemar_power(n: int, difference: float, discordance: float, level: float = 
     float
         Summed over the number of discordant examples, leaving out less than 1e-12 of its distribution.
     """
-    from scipy.special import bdtr, bdtrc, bdtrik, gammaln, xlog1py, xlogy
+    from scipy.special import bdtr, bdtrc
+
+    weight, d, edge, possible = _discordant(n, discordance, level)
+    share = (discordance + difference) / (2 * discordance)
+    reject = np.where(possible, bdtr(edge, d, share) + bdtrc(d - edge - 1, d, share), 0.0)
+    return float((weight * reject).sum())
+
+
+def order_power(n: int, difference: float, discordance: float, level: float = 0.95) -> float:
+    """Chance that the exact McNemar test finds a difference and finds the better model better.
+
+    Parameters
+    ----------
+    n : int
+        Number of examples.
+    difference, discordance, level : float
+        As in :func:`mcnemar_power`; the difference is above 0.
+
+    Returns
+    -------
+    float
+    """
+    from scipy.special import bdtrc
+
+    weight, d, edge, possible = _discordant(n, discordance, level)
+    share = (discordance + difference) / (2 * discordance)
+    return float((weight * np.where(possible, bdtrc(d - edge - 1, d, share), 0.0)).sum())
+
+
+def _discordant(n: int, discordance: float, level: float) -> tuple[Array, Ints, Array, Bools]:
+    """Chances of each number d of discordant examples, d, the largest smaller count that is significant, if there is one."""
+    from scipy.special import bdtrik, gammaln, xlog1py, xlogy
 
     spread = 8 * math.sqrt(n * discordance * (1 - discordance)) + 40
     lowest, highest = max(0, math.floor(n * discordance - spread)), min(n, math.ceil(n * discordance + spread))
@@ -85,8 +122,39 @@ def mcnemar_power(n: int, difference: float, discordance: float, level: float = 
     for count in (guess - 1, guess, guess + 1):  # the inverse may be off by one where it is a whole number
         edge = np.clip(count, 0, d // 2)
         critical = np.where((count == edge) & (mcnemar_exact(edge, d - edge) <= 1 - level), count, critical)
-    share = (discordance + difference) / (2 * discordance)
-    possible = critical >= 0
-    edge = np.maximum(critical, 0)
-    reject = np.where(possible, bdtr(edge, d, share) + bdtrc(d - edge - 1, d, share), 0.0)
-    return float((np.exp(log_weight) * reject).sum())
+    return np.exp(log_weight), d.astype(np.int64), np.maximum(critical, 0), critical >= 0
+
+
+def expected_width(accuracy: float, n: int, level: float = 0.95) -> float:
+    """Expected width of the exact interval of an accuracy with n examples.
+
+    Parameters
+    ----------
+    accuracy : float
+        True accuracy.
+    n : int
+        Number of examples.
+    level : float, optional
+
+    Returns
+    -------
+    float
+        Mean over the binomial number right, leaving out less than 1e-12 of its distribution.
+    """
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    spread = 8 * math.sqrt(n * accuracy * (1 - accuracy)) + 40
+    k = np.arange(max(0, math.floor(n * accuracy - spread)), min(n, math.ceil(n * accuracy + spread)) + 1)
+    log_chance = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, accuracy) + xlog1py(n - k, -accuracy)
+    exact = clopper_pearson(k, n, level)
+    return float(np.exp(log_chance) @ (exact.high - exact.low))
+
+
+def smallest(enough: Callable[[int], bool], low: int, high: int) -> int | None:
+    """The smallest whole number from ``low`` to ``high`` that is enough, where all larger ones are too; None if none is."""
+    if not enough(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle + 1, high)
+    return low

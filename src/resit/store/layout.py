@@ -105,6 +105,7 @@ VERDICT = Table(
     metadata,
     _number("id", key=True),
     *(_text(name) for name in ("kind", "image", "other", "class_id", "verdict", "person", "time")),
+    Index("verdict_time", "time"),
 )
 SELECTION = Table(
     "selection",
@@ -195,6 +196,39 @@ REVIEWED = Table(
     metadata,
     _to("account_id", "account", key=True),
     Column("event", TEXT_BY_BYTES, primary_key=True),
+    _text("time"),
+    sqlite_with_rowid=False,
+)
+# Exams that people sit themselves.
+EXAM = _names("exam", _text("record"), _text("time"))
+EXAM_QUESTION = Table(
+    "exam_question",
+    metadata,
+    _to("exam_id", "exam", key=True),
+    _number("position", key=True),
+    _to("image_id", "image_name"),
+    _text("class_ids"),  # JSON: all that are right
+    _text("origin"),
+    sqlite_with_rowid=False,
+)
+EXAM_ANSWER = Table(
+    "exam_answer",
+    metadata,
+    _number("id", key=True),
+    _to("account_id", "account"),
+    _to("exam_id", "exam"),
+    _number("position"),
+    _text("class_id"),  # empty: "I do not know"
+    _text("event"),
+    _text("time"),
+    Index("exam_answer_once", "account_id", "event", unique=True),
+    Index("exam_answer_of", "exam_id", "account_id", "id"),
+)
+EXAM_HANDED_IN = Table(
+    "exam_handed_in",
+    metadata,
+    _to("account_id", "account", key=True),
+    _to("exam_id", "exam", key=True),
     _text("time"),
     sqlite_with_rowid=False,
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from resit.store.store import Store
 
-HEAD = "0003"
+HEAD = "0004"
 FOLDER = Path(__file__).parent / "migrations"
 VERSION_TABLE = "resit_version"
 

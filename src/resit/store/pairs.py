@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlalchemy import bindparam, func, or_, select, update
 
 from resit.errors import InputError
-from resit.store.bulk import insert, next_number, read
+from resit.store.bulk import insert, next_number, read, read_where
 from resit.store.checks import checked
 from resit.store.layout import IMAGE_NAME, PAIR, VERDICT, WORD
 from resit.store.names import Names, in_order, number, number_known
@@ -104,7 +104,7 @@ def add_verdicts(connection: Connection, given: pa.Table, where: str) -> Added:
     all_words = tuple(word for words in WORDS.values() for word in words)
     choices = {"kind": tuple(WORDS), "verdict": all_words}
     given = checked(given, VERDICTS, where, filled=("person",), choices=choices)
-    seen = set(map(tuple, _rows(verdicts(connection))))
+    seen = set(_rows(_verdicts_of(connection, given.column("time").unique().to_pylist())))
     fresh = []
     for at, row in enumerate(_rows(given)):
         _check_verdict(dict(zip(VERDICTS, row, strict=True)), f"{where}, row {at + 1}")
@@ -122,6 +122,12 @@ def verdicts(connection: Connection) -> pa.Table:
     """All verdicts as they came; see :meth:`resit.store.Store.verdicts`."""
     statement = select(*(VERDICT.c[name] for name in VERDICTS)).order_by(VERDICT.c.id)
     return read(connection, statement, VERDICTS)
+
+
+def _verdicts_of(connection: Connection, times: list[str]) -> pa.Table:
+    """Verdicts of some times: only these can be the same as one that is given."""
+    statement = select(*(VERDICT.c[name] for name in VERDICTS))
+    return read_where(connection, statement, VERDICT.c.time, times, VERDICTS)
 
 
 def _rows(verdicts: pa.Table) -> list[tuple[str, ...]]:

@@ -124,6 +124,14 @@ def held(connection: Connection, time: str) -> dict[int, int]:
     return {row[0]: row[1] for row in connection.execute(statement)}
 
 
+def taken(connection: Connection, task_id: int, last: int, time: str) -> int:
+    """How many people hold a task that they have not finished, or finished it after some other finish."""
+    done = exists().where(_of(FINISH, LEASE.c.account_id, LEASE.c.task_id))
+    holding = select(func.count()).where((LEASE.c.task_id == task_id) & (LEASE.c.ends > time) & ~done).scalar_subquery()
+    since = select(func.count()).where((FINISH.c.task_id == task_id) & (FINISH.c.id > last)).scalar_subquery()
+    return int(connection.execute(select(holding + since)).scalar_one())
+
+
 def add_clicks(connection: Connection, account_id: int, task_id: int, clicks: Sequence[Click], time: str) -> int:
     """Add clicks in their order; those whose event is known count once.
 

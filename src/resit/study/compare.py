@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from resit.data.models import ModelTable
 from resit.stats.threads import one_blas_thread
 from resit.study.comparison import compare_pairing
 from resit.study.fits import fit_all
+from resit.study.human_result import HumanAccuracy
 from resit.study.notices import all_notices
 from resit.study.overlap import overlaps
 from resit.study.pairing import pair_up
@@ -38,6 +40,7 @@ def compare(
     weighting: str = "micro",
     overlap: Overlaps | None = None,
     allow_different_transforms: bool = False,
+    human: HumanAccuracy | None = None,
     progress: Say | None = None,
 ) -> Result:
     """Compare models on an original and on one or more new test sets.
@@ -70,6 +73,8 @@ def compare(
         Examples that two new sets share, where their ids do not tell.
     allow_different_transforms : bool, optional
         Compare although models were preprocessed differently on the sets.
+    human : HumanAccuracy, optional
+        How people did in an exam of the same test sets, to stand beside.
     progress : callable, optional
         Is told what is being done.
 
@@ -100,7 +105,8 @@ def compare(
     settings.check(model_table, loaded)
     sets, repairs = repair(loaded, alias=alias or {}, worst_first=worst_first, models=models, exclude=exclude)
     with one_blas_thread():
-        return _study(sets, repairs, settings, model_table, overlap or {}, progress or (lambda _: None))
+        found = _study(sets, repairs, settings, model_table, overlap or {}, progress or (lambda _: None))
+    return found if human is None else replace(found, human=human)
 
 
 def _study(

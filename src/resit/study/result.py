@@ -9,21 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from resit.study.estimate import Caution as Caution
+from resit.study.estimate import Estimate as Estimate
+from resit.study.human_result import HumanAccuracy
 from resit.study.serialize import Stored
 
 SCHEMA = "resit.compare/1"
 SCALES = ("linear", "probit", "logit")
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure with its interval; ``method`` names the interval."""
-
-    estimate: float | None
-    low: float | None = None
-    high: float | None = None
-    method: str | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,15 +268,6 @@ class Overlap:
 
 
 @dataclass(frozen=True, slots=True)
-class Caution:
-    """A warning as it stands in ``result.json``."""
-
-    code: str
-    where: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class Repair:
     """Something the user asked to be changed in the input before it was compared."""
 
@@ -295,7 +278,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class Result(Stored):
-    """What an old benchmark's scores are worth on new test sets."""
+    """What an old benchmark's scores are worth on new test sets; ``human``: how people do themselves, if they were asked."""
 
     SCHEMA: ClassVar[str] = SCHEMA
 
@@ -309,6 +292,7 @@ class Result(Stored):
     warnings: tuple[Caution, ...]
     settings: dict[str, str]
     versions: dict[str, str]
+    human: HumanAccuracy | None = None
 
     def __str__(self) -> str:
         from resit.study.summary import to_text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from resit.data.paths import counted
+from resit.study.human_result import HumanAccuracy
 from resit.study.result import Comparison, Estimate, Result
 from resit.study.verdict import bracket, metric_label, points
 
@@ -47,10 +48,19 @@ def to_text(result: Result) -> str:
         lines += [f"  • {sentence}" for sentence in comparison.verdict] + [""]
     for overlap in result.overlaps:
         lines.append(f"{overlap_text(result, overlap.first, overlap.second)}")
+    if result.human is not None:
+        lines += ["", *_people(result.human)]
     if result.warnings:
         lines += ["", f"{counted(len(result.warnings), 'warning')}:"]
         lines += [f"  ! [{warning.code}] {warning.where}: {warning.message}" for warning in result.warnings]
     return "\n".join(lines).rstrip()
+
+
+def _people(human: HumanAccuracy) -> list[str]:
+    """What people do on the same images, in a few lines; its own warnings stand with it."""
+    said = human.verdict or (f"No figures: {human.reason}.",)
+    lines = [f"People on the same images ({human.exam} of {human.build})", *(f"  • {sentence}" for sentence in said)]
+    return lines + [f"  ! [{warning.code}] {warning.where}: {warning.message}" for warning in human.warnings]
 
 
 def overlap_text(result: Result, first: str, second: str) -> str:
@@ -75,4 +85,5 @@ def to_html(result: Result) -> str:
     cautions = "".join(f"<li><b>{escape(w.where)}</b>: {escape(w.message)}</li>" for w in result.warnings)
     warned = f"<p>{counted(len(result.warnings), 'warning')}:</p><ul>{cautions}</ul>" if result.warnings else ""
     title = f"<p>Original: <b>{escape(result.original.name)}</b></p>"
-    return f"<div>{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}{warned}</div>"
+    people = "" if result.human is None else "".join(f"<p>{escape(line)}</p>" for line in _people(result.human))
+    return f"<div>{title}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}{people}{warned}</div>"

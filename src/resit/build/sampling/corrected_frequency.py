@@ -11,7 +11,8 @@ import numpy as np
 from resit.build.keys import Ints
 from resit.build.sampling.matched_frequency import MatchedFrequency
 from resit.build.sampling.pool import ClassPool, Votes
-from resit.stats.beta_binomial import BetaMixture, cell_edges, fit, patterns
+from resit.stats.beta_binomial import BetaMixture, cell_edges, patterns
+from resit.stats.beta_mixture import fit_mixture
 from resit.stats.largest_remainder import apportion
 
 HEAVY = 1e4
@@ -45,8 +46,9 @@ class CorrectedFrequency(MatchedFrequency):
         enough = originals.shown >= max(self.minimum_votes, 1)
         if not enough.any() or not len(candidates.shown):
             return self
-        ours = fit(patterns(candidates.selected, candidates.shown))
-        return replace(self, fitted=(fit(patterns(originals.selected[enough], originals.shown[enough])), ours))
+        ours = fit_mixture(patterns(candidates.selected, candidates.shown)).mixture
+        theirs = fit_mixture(patterns(originals.selected[enough], originals.shown[enough])).mixture
+        return replace(self, fitted=(theirs, ours))
 
     def targets(self, pool: ClassPool, originals: Ints) -> Ints:
         """How many images each bin should have, shape (bins,)."""

@@ -11,9 +11,12 @@ import numpy as np
 from resit.build.bias import bias_report
 from resit.build.bias_record import BiasReport
 from resit.build.clock import now
+from resit.build.config import SamplingConfig
 from resit.build.diff import Diff, diff
 from resit.build.eligibility import Eligible, voted
 from resit.build.keys import Ints
+from resit.build.sampling.corrected_frequency import CorrectedFrequency
+from resit.build.sampling.matched_frequency import MatchedFrequency
 from resit.build.sampling.records import Drawn
 from resit.build.sampling.registry import strategy_of
 from resit.build.sampling.run import sample
@@ -71,6 +74,8 @@ def draw_revision(
     afresh: bool = False,
     parent: int | None = None,
     seed: int | None = None,
+    strategy: str | None = None,
+    correct_bias: bool = False,
     predictions: Predictions | None = None,
     tell: Tell = silent,
 ) -> Sampled:
@@ -85,6 +90,10 @@ def draw_revision(
         The revision to go on from. Default: the last one.
     seed : int, optional
         Default: that of the configuration.
+    strategy : str, optional
+        How images are drawn; default: that of the configuration.
+    correct_bias : bool, optional
+        Whether ``matched-frequency`` matches estimated true frequencies: ``corrected-frequency``, as which it is recorded.
     predictions : Predictions, optional
         Answers of models on the original, by which the expected shift of accuracy is told.
     tell : callable, optional
@@ -101,33 +110,42 @@ def draw_revision(
     UsageError
         If the strategy's settings do not fit, or the revision to go on from was drawn by another strategy.
     """
-    strategy = strategy_of(build.config.sampling)
+    drawing = strategy_of(_asked_for(build.config.sampling, strategy, correct_bias))
     before = None if afresh else _parent(build, parent)
-    _refuse_other_strategy(strategy, before)
+    _refuse_other_strategy(drawing, before)
     seed = build.config.seed if seed is None else seed
     tell("Reading the build")
     pool = read_pool(build)
     found = pool.eligible
     originals = voted(pool.images, pool.counts, "original")
-    _refuse_missing_attribute(strategy, originals)
+    _refuse_missing_attribute(drawing, originals)
     previous = None if before is None else before.selected
     tell("Sampling")
-    drawn = sample(strategy, found.candidates, originals, previous, build.classes, build.config.per_class, seed=seed)
+    drawn = sample(drawing, found.candidates, originals, previous, build.classes, build.config.per_class, seed=seed)
     tell("Estimating the bias of noisy votes")
     bias = bias_report(
         originals.select(list(COUNTS)),
         drawn.selected,
         found.candidates.select(list(COUNTS)),
         correct_original=None if predictions is None else correct_share(pool, predictions),
-        chosen_by_votes=strategy.by_votes,
+        chosen_by_votes=drawing.by_votes,
         votes=build.config.sampling.minimum_votes,
         seed=seed,
     )
     number = None if before is None else before.revision
-    told = record(strategy, found, drawn, seed=seed, time=now(), parent=number, bias=bias)
+    told = record(drawing, found, drawn, seed=seed, time=now(), parent=number, bias=bias)
     revision = build.store.add_selection(told, drawn.selected, found.excluded, parent=number)
     change = None if before is None else diff(before.selected, drawn.selected, found.excluded)
     return Sampled(revision, number, found, drawn, bias, change)
+
+
+def _asked_for(config: SamplingConfig, strategy: str | None, correct_bias: bool) -> SamplingConfig:
+    """The configuration with another strategy, where one is asked for."""
+    name = config.strategy if strategy is None else strategy
+    if correct_bias and name not in (MatchedFrequency.name, CorrectedFrequency.name):
+        what = f"no correction of bias for {name}"
+        raise UsageError(what, where="sampling", fix=f"It is for {MatchedFrequency.name}: name it as the strategy.")
+    return config.model_copy(update={"strategy": CorrectedFrequency.name if correct_bias else name})
 
 
 def _refuse_other_strategy(strategy: Strategy, before: Selection | None) -> None:
@@ -162,18 +180,44 @@ def correct_share(pool: Pool, predictions: Predictions) -> pa.Table:
     """
     import pyarrow as pa
 
+    share = predictions.correct().mean(axis=0)
+    rows = rows_of_original(pool, predictions)
+    return pool.originals.select(["image", "class_id"]).append_column("correct", pa.array(share[rows]))
+
+
+def rows_of_original(pool: Pool, predictions: Predictions) -> Ints:
+    """The row of the predictions for each original.
+
+    Raises
+    ------
+    InputError
+        If the predictions are not of the original's length, or their labels are not the original's.
+    """
     n = pool.build.original["n"]
     if predictions.benchmark.n != n:
         what = f"predictions of {predictions.benchmark.n:,} examples, while the original has {n:,}"
         raise InputError(what, where=predictions.benchmark.name, fix="Give predictions on the original test set, whole.")
-    share = predictions.correct().mean(axis=0)
     rows = np.array([row_of(attributes) for attributes in pool.originals["attributes"].to_pylist()], np.int64)
-    _refuse_other_labels(pool.originals["class_id"].to_pylist(), rows, predictions)
-    return pool.originals.select(["image", "class_id"]).append_column("correct", pa.array(share[rows]))
+    refuse_other_labels(pool.originals["class_id"].to_pylist(), rows, predictions)
+    return rows
 
 
-def _refuse_other_labels(class_ids: list[str], rows: Ints, predictions: Predictions) -> None:
-    """Refuse predictions whose labels are not the original's, or under other ids do not go one to one with them."""
+def refuse_other_labels(class_ids: list[str], rows: Ints, predictions: Predictions) -> None:
+    """Refuse predictions whose labels are not the original's, or under other ids do not go one to one with them.
+
+    Parameters
+    ----------
+    class_ids : list of str
+        Classes of some images in the build.
+    rows : ndarray of int
+        Where each of them is in the predictions' test set.
+    predictions : Predictions
+
+    Raises
+    ------
+    InputError
+        If they are others.
+    """
     if predictions.is_correctness:
         return
     labels = predictions.benchmark.labels[rows]

@@ -9,12 +9,12 @@ from pathlib import Path
 from resit.data.benchmark import Benchmark
 from resit.data.guard import reading, refuse_odd_name
 from resit.data.image_sources.places import is_url
-from resit.data.layouts import arrays, imagefolder, manifest, parquet, webdataset
+from resit.data.layouts import arrays, imagefolder, manifest, metadata, parquet, webdataset
 from resit.data.layouts.libraries import HF, TORCHVISION
 from resit.data.layouts.request import Request
 from resit.data.layouts.suffixes import is_image
 from resit.data.layouts.tabular import image_columns, schema_of
-from resit.data.tables import PARQUET_SUFFIXES, PLAIN_SUFFIXES
+from resit.data.tables import LINES_SUFFIXES, PARQUET_SUFFIXES, PLAIN_SUFFIXES
 from resit.errors import InputError, UsageError
 
 LAYOUTS = ("imagefolder", "parquet", "arrays", "webdataset", "manifest", "datasets", "torchvision")
@@ -95,7 +95,7 @@ def _of_name(path: Path) -> str:
         if not path.exists():
             return "parquet"
         return "parquet" if image_columns(schema_of(path)) else "manifest"
-    if path.suffix.lower() in PLAIN_SUFFIXES:
+    if path.suffix.lower() in (*PLAIN_SUFFIXES, *LINES_SUFFIXES):
         return "manifest"
     if path.suffix.lower() == ".npy":
         return "arrays"
@@ -120,7 +120,7 @@ def _of_folder(folder: Path) -> str:
         found.append("parquet")
     if any(name.endswith(".npy") for name in files) and arrays.pairs(folder):
         found.append("arrays")
-    if any(map(is_image, files)) or any(_has_images(folder / name) for name in folders):
+    if any(map(is_image, files)) or metadata.NAMES & set(files) or any(_has_images(folder / name) for name in folders):
         found.append("imagefolder")
     if len(found) == 1:
         return found[0]

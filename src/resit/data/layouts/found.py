@@ -123,7 +123,7 @@ def _classes(found: Found, sheet: LabelSheet, request: Request, notices: list[No
     own_labels = request.labels is None
     if request.classes is not None and request.classes.classes:
         by_number = found.classes is None and not (found.listed and own_labels)  # folders have told their own doubts
-        notices += request.classes.doubts(sheet.entries.kind if by_number else "names")
+        notices += request.classes.doubts(sheet.entries if by_number else Entries(np.empty((0, 1), str)))
         if found.classes is not None and own_labels:
             return found.classes, sheet
         if found.listed and own_labels and sheet.entries.kind == "ids":

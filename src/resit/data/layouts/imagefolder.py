@@ -19,15 +19,14 @@ from resit.data.entries import WHOLE, Entries
 from resit.data.guard import reading, refuse_odd_name
 from resit.data.image_sources.files import FileImages
 from resit.data.labels import LabelSheet, find_labels
-from resit.data.layouts import manifest
+from resit.data.layouts import metadata
 from resit.data.layouts.found import Found, benchmark_of, no_labels
 from resit.data.layouts.request import Request
 from resit.data.layouts.suffixes import is_image
-from resit.data.paths import counted, default_name, short_list
+from resit.data.paths import counted, short_list
 from resit.data.tables import TABLE_SUFFIXES
 from resit.errors import InputError, Notice
 
-METADATA = ("metadata.csv", "metadata.parquet")
 WNID = re.compile(r"n\d{8}")
 
 
@@ -44,7 +43,8 @@ class _Listing:
 def read(place: str, request: Request) -> Benchmark:
     """Read a folder of class folders, or a flat folder of images with labels.
 
-    A flat folder with a ``metadata.csv`` (file_name, label, …), as Hugging Face's ImageFolder has it, is read by that table.
+    A folder with a ``metadata.csv``, ``.jsonl`` or ``.parquet`` (file_name, label, …), as Hugging Face's ImageFolder has it, is
+    read by that table; beside class folders, only where one of its columns is called as one of labels.
 
     Class folders are called by id (wnid), number or name, and matched with the class list, never by their rank. Images are in
     the order of the names of class folder and file, as text. Ids are paths below the folder.
@@ -62,9 +62,16 @@ def read(place: str, request: Request) -> Benchmark:
     root = Path(place)
     top = _list(root)
     inner = {name: _list(root / name) for name in top.folders}
-    if not any(listing.images for listing in inner.values()) and top.images:
-        return _flat(place, top, inner, request)
+    described = metadata.find(top.others, place)
+    in_folders = any(listing.images for listing in inner.values())
+    if described and request.labels is None and (in_folders or not top.images) and metadata.has_labels(root / described):
+        return metadata.read(root, described, request)
+    if not in_folders and top.images:
+        return _flat(place, top, inner, request, described)
     _refuse_nested(root, inner)
+    if request.labels is None:
+        tables = [f"{name}/{table}" for name, listing in inner.items() if (table := metadata.find(listing.others, place))]
+        metadata.refuse_splits(tables, top.folders, place)
     notices = _notices(place, top, inner)
     names = [f"{folder}/{file}" for folder, listing in inner.items() for file in listing.images]
     if not names:
@@ -74,6 +81,8 @@ def read(place: str, request: Request) -> Benchmark:
     if request.labels is None:
         classes, codes = _match(list(inner), request.classes, place, notices)
         labels = np.repeat(codes, [len(listing.images) for listing in inner.values()])
+        if request.classes and request.classes.classes and all(map(WHOLE.fullmatch, inner)):
+            notices += classes.unused(labels)
         found.sheet = LabelSheet(Entries(labels[:, None]), ids, source=place)
         found.classes = classes
         if classes.by_name:  # the numbers are ours
@@ -140,7 +149,7 @@ def _notices(place: str, top: _Listing, inner: dict[str, _Listing]) -> list[Noti
     return notices
 
 
-def _flat(place: str, top: _Listing, inner: dict[str, _Listing], request: Request) -> Benchmark:
+def _flat(place: str, top: _Listing, inner: dict[str, _Listing], request: Request, described: str | None) -> Benchmark:
     root = Path(place)
     nested = [name for name, listing in inner.items() if listing.folders or listing.others]
     if nested:
@@ -155,8 +164,8 @@ def _flat(place: str, top: _Listing, inner: dict[str, _Listing], request: Reques
         message = f"{len(inner)} empty folders were ignored: {short_list(inner)}."
         notices.append(Notice("empty-folders", place, message))
     if request.labels is None:
-        if beside is None and (described := next((name for name in METADATA if name in top.others), None)):
-            return _described(root, described, top.images, request)
+        if beside is None and described:
+            return metadata.read(root, described, request)
         if beside is None:
             tables = [name for name in top.others if name.lower().endswith(TABLE_SUFFIXES)]
             also = f" Or give the table in it as the test set: {root / tables[0]}." if tables else ""
@@ -165,18 +174,6 @@ def _flat(place: str, top: _Listing, inner: dict[str, _Listing], request: Reques
         request = replace(request, labels=beside)
     found = Found(place, FileImages(top.images, root), ids=np.array(top.images, str), notices=notices)
     return benchmark_of(found, request)
-
-
-def _described(root: Path, table: str, images: Sequence[str], request: Request) -> Benchmark:
-    """A flat folder with the table that Hugging Face's ImageFolder reads: file_name, a label, and more columns for groups."""
-    benchmark = manifest.read(str(root / table), replace(request, name=request.name or default_name(root)))
-    notices = [Notice("labels-found", str(root), f"Images and labels were taken from {root / table}.")]
-    assert isinstance(benchmark.images, FileImages)
-    listed = {name.removeprefix("./") for name in benchmark.images.names}
-    if unlisted := [name for name in images if name not in listed]:
-        message = f"{counted(len(unlisted), 'image')} without a row in {table} left out: {short_list(unlisted)}."
-        notices.append(Notice("images-without-row", str(root), message))
-    return replace(benchmark, notices=(*notices, *benchmark.notices))
 
 
 def _match(

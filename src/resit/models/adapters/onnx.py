@@ -16,10 +16,11 @@ import numpy.typing as npt
 from resit.data.guard import reading
 from resit.data.models import ModelId
 from resit.errors import InputError, UsageError
+from resit.models.adapters.onnx_graph import operator_of
 from resit.models.library import existing_file, library, loading, memory, versions
 from resit.models.options import ModelOptions
 from resit.models.preprocess import Preprocess
-from resit.models.protocol import Batch, LabelSpace, Scores, Transform
+from resit.models.protocol import Batch, LabelSpace, ScoreKind, Scores, Transform
 from resit.models.settings import refuse_unknown
 from resit.models.sidecar import SETTINGS, read_sidecar
 from resit.models.weights import file_digest
@@ -71,8 +72,16 @@ class OnnxModel:
     """A graph of onnxruntime as a Model; ``load`` makes it."""
 
     def __init__(
-        self, model_id: ModelId, session: Any, output: str, label_space: LabelSpace, transform: Transform, weights: str
+        self,
+        model_id: ModelId,
+        session: Any,
+        output: str,
+        label_space: LabelSpace,
+        transform: Transform,
+        weights: str,
+        score_kind: ScoreKind | None = None,
     ) -> None:
+        self.score_kind = score_kind
         self.id = model_id
         self.label_space = label_space
         self.transform = transform
@@ -153,7 +162,8 @@ def load(name: str, options: ModelOptions, settings: Mapping[str, str]) -> OnnxM
     transform = OnnxTransform(sidecar.transform(colour=dtype is not np.uint8), dtype, layout)
     label_space = sidecar.label_space()
     _refuse_misfit(source.shape, output.shape, transform, label_space, where)
-    return OnnxModel(ModelId(path.stem), session, output.name, label_space, transform, _digest(path))
+    kind: ScoreKind | None = "probability" if operator_of(path, output.name) == "Softmax" else None
+    return OnnxModel(ModelId(path.stem), session, output.name, label_space, transform, _digest(path), kind)
 
 
 def _session(path: Path, options: ModelOptions) -> Any:

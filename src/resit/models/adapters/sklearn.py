@@ -14,7 +14,7 @@ from resit.data.models import ModelId
 from resit.errors import InputError, UsageError
 from resit.models.library import existing_file, first_line, library, loading, memory, versions
 from resit.models.options import ModelOptions
-from resit.models.protocol import Batch, FeatureModel, LabelSpace, Scores, Transform
+from resit.models.protocol import Batch, FeatureModel, LabelSpace, ScoreKind, Scores, Transform
 from resit.models.settings import refuse_unknown
 from resit.models.sidecar import SETTINGS, read_sidecar
 from resit.models.spaces import named, space
@@ -68,6 +68,7 @@ class SklearnModel:
         if not self._method or not hasattr(estimator, "classes_"):
             what = f"a {type(estimator).__name__} that is not fitted, or gives no scores"
             raise UsageError(what, where=name, fix="Fit it; it needs decision_function or predict_proba.")
+        self.score_kind: ScoreKind | None = "probability" if self._method == "predict_proba" else None
         self.label_space = _label_space(np.asarray(estimator.classes_), classes, name)
         if (transform is None) == (backbone is None):
             raise UsageError("either a transform or a backbone is needed", where=name, fix="Give one of them.")

@@ -1,5 +1,6 @@
 "use strict";
-// One comparison is shown at a time; the tools at the top choose which, and find models in all of its parts.
+// One comparison is shown at a time; the tools at the top choose which, and find models in all of its parts. The address
+// follows what is chosen: #c1, or #c1/probit/near.
 (() => {
   const articles = [...document.querySelectorAll("article.comparison")];
   const [set, metric, find, status] = ["set", "metric", "find", "status"].map((id) => document.getElementById(id));
@@ -13,12 +14,19 @@
     const article = shown();
     const rows = tables.filter(article, find.value);
     scatter.find(article, find.value);
+    models.among(article, rows);
     if (!find.value.trim()) return say("");
     const all = article.querySelectorAll("table.sortable tbody tr").length;
     const told = (row) => [...row.querySelectorAll("th, .score")].map((cell) => cell.firstChild.textContent.trim()).join(" ");
     const first = rows.slice(0, 2).map(told);
     const more = rows.length > first.length ? ", …" : "";
     return say(`${rows.length} of ${all} models${rows.length ? ": " + first.join("; ") + more : ""}`);
+  }
+
+  function rescale(article) {
+    for (const radio of article.querySelectorAll(".switch input")) radio.checked = radio.value === scale;
+    for (const figure of article.querySelectorAll("[data-scale]")) figure.hidden = figure.dataset.scale !== scale;
+    scatter.draw(article, scale);
   }
 
   function choose(article) {
@@ -28,8 +36,7 @@
       option.disabled = !articles.some((a) => a.dataset.set === set.value && a.dataset.metric === option.value);
     }
     metric.value = article.dataset.metric;
-    for (const radio of article.querySelectorAll(".switch input")) radio.checked = radio.value === scale;
-    scatter.draw(article, scale);
+    rescale(article);
     search();
   }
 
@@ -37,29 +44,52 @@
     const same = articles.filter((article) => article.dataset.set === set.value);
     const article = same.find((a) => a.dataset.metric === metric.value) || same[0];
     choose(article);
+    note();
     if (!find.value.trim()) say(`Showing ${name(article)}.`);
+  }
+
+  function note() {
+    const near = shown().querySelector(".near")?.checked;
+    const parts = [shown().id, ...(near || scale !== "linear" ? [scale] : []), ...(near ? ["near"] : [])];
+    history.replaceState(null, "", "#" + parts.join("/"));
+  }
+
+  // Shows what the address asks for; what it leaves open stays as it is.
+  function follow() {
+    const [id, wanted, near] = location.hash.slice(1).split("/");
+    const article = articles.find((one) => one.id === id);
+    if (!article) return false;
+    const box = article.querySelector(".near");
+    if (wanted && box) box.checked = near === "near";
+    if (article.querySelector(`.switch input[value="${CSS.escape(wanted || scale)}"]`)) scale = wanted || scale;
+    choose(article);
+    if (wanted) article.scrollIntoView();
+    return true;
   }
 
   set.addEventListener("change", pick);
   metric.addEventListener("change", pick);
   find.addEventListener("input", search);
   scatter.scheme.addEventListener("change", () => scatter.draw(shown(), scale));
+  addEventListener("hashchange", () => {
+    if (!follow()) return;
+    note();
+    if (!find.value.trim()) say(`Showing ${name(shown())}.`);
+  });
   document.addEventListener("change", (event) => {
-    if (event.target.matches(".near")) scatter.draw(shown(), scale);
-    if (!event.target.closest(".switch")) return;
-    scale = event.target.value;
-    scatter.draw(shown(), scale);
-    say(`Axes on the ${scale} scale.`);
+    const scales = event.target.closest(".switch");
+    if (!scales && !event.target.matches(".near")) return;
+    if (scales) scale = event.target.value;
+    rescale(shown());
+    note();
+    if (scales) say(`Axes, slope and R² on the ${scale} scale.`);
   });
   document.addEventListener("click", (event) => {
     const heading = event.target.closest(".sortable th[aria-sort]");
     if (heading) say(tables.sort(heading));
     const link = event.target.closest("[data-show]");
-    if (link) {
-      choose(document.getElementById(link.dataset.show));
-      say(`Showing ${name(shown())}.`);
-    }
+    if (link) choose(document.getElementById(link.dataset.show)); // before the browser goes there
   });
-  choose(articles.find((article) => "#" + article.id === location.hash) || articles[0]);
+  if (!follow()) choose(articles[0]);
   document.documentElement.classList.add("ready");
 })();

@@ -2,9 +2,10 @@
 // The scatter: Vega draws the specification of the chosen scale in the page's own colours.
 const scatter = (() => {
   const [charts, views, turns] = [new Map(), new Map(), new Map()];
+  let ringed = "";
   const scheme = matchMedia("(prefers-color-scheme: dark)");
 
-  function theme() {
+  function theme(colours) {
     const css = getComputedStyle(document.documentElement);
     const colour = (name) => css.getPropertyValue(name).trim();
     const font = css.fontFamily;
@@ -12,6 +13,7 @@ const scatter = (() => {
     return {
       background: "transparent",
       view: { stroke: null },
+      range: { category: colours },
       axis: { ...text, labelFontSize: 12, titleFontSize: 13, titleFontWeight: 500, titlePadding: 10,
         gridColor: colour("--line"), domain: false, ticks: false, labelPadding: 6 },
       style: {
@@ -20,6 +22,7 @@ const scatter = (() => {
         band: { color: colour("--fit"), fillOpacity: 0.18 },
         interval: { color: colour("--soft"), strokeWidth: 1 },
         model: { strokeWidth: 1.5 },
+        at: { color: colour("--ink"), opacity: 1, strokeWidth: 2.5 },
       },
     };
   }
@@ -41,7 +44,7 @@ const scatter = (() => {
     const height = Math.max(300, Math.min(540, Math.round(box.clientWidth * 0.72)));
     const whole = { ...(near ? close : spec), width: "container", height,
       autosize: { type: "fit-x", contains: "padding" }, datasets: { models: chart.models, band } };
-    const options = { actions: false, ast: true, renderer: chart.crowd ? "canvas" : "svg", config: theme(),
+    const options = { actions: false, ast: true, renderer: chart.crowd ? "canvas" : "svg", config: theme(chart.colours[scheme.matches ? "dark" : "light"]),
       tooltip: { theme: scheme.matches ? "dark" : "light" } };
     const turn = (turns.get(article.id) || 0) + 1;
     turns.set(article.id, turn);
@@ -49,7 +52,11 @@ const scatter = (() => {
     if (turns.get(article.id) !== turn) return drawn.finalize();
     views.get(article.id)?.finalize();
     views.set(article.id, drawn);
+    drawn.view.addEventListener("click", (_, item) => {
+      if (item?.datum?.key) box.dispatchEvent(new CustomEvent("model", { bubbles: true, detail: item.datum.key }));
+    });
     await find(article, document.getElementById("find").value);
+    await ring(article, ringed);
     box.dataset.drawn = near ? scale + "-near" : scale;
   }
 
@@ -57,5 +64,15 @@ const scatter = (() => {
     return views.get(article.id)?.view.signal("find", text.trim()).runAsync();
   }
 
-  return { draw, find, scheme };
+  function ring(article, key) {
+    ringed = key;
+    return views.get(article.id)?.view.signal("at", key).runAsync();
+  }
+
+  // Names of the models from left to right.
+  function order(article) {
+    return read(article.id).models.toSorted((a, b) => a.x - b.x || a.y - b.y).map((model) => model.key);
+  }
+
+  return { draw, find, ring, order, scheme };
 })();

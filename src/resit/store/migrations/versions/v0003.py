@@ -13,7 +13,8 @@ BYTES = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    """Add the table."""
+    """Add the table, and an index of the times of verdicts."""
+    op.create_index("verdict_time", "verdict", ["time"])
     account = sa.Column("account_id", sa.Integer(), sa.ForeignKey("account.id"), primary_key=True, autoincrement=False)
     event = sa.Column("event", BYTES, primary_key=True)
     op.create_table("reviewed", account, event, sa.Column("time", BYTES, nullable=False), sqlite_with_rowid=False)

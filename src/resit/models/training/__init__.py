@@ -1,0 +1,1 @@
+"""Training of small models, for studies that need models of their own."""

@@ -1,0 +1,86 @@
+"""Bias that the jackknife over votes leaves, as mixtures of betas and curves of accuracy tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from resit.stats.beta_binomial import BetaMixture, Patterns, cell_middles
+from resit.stats.beta_mixture import fit_mixture, refit
+from resit.stats.corrected import Lean
+from resit.stats.frequency_curve import PENALTY, SMOOTHER, curves
+from resit.stats.image_draws import Sums
+
+Array = npt.NDArray[np.float64]
+REDRAWS = 200  # at most: each needs fits of its own
+
+
+def left_over(
+    original: Patterns, new: Patterns, old: Sequence[Sums], sums: Sequence[Sums], votes: int, delete: int, seed: int
+) -> Lean:
+    """Truth minus jackknife, expected under what is fitted to the votes and answers.
+
+    Parameters
+    ----------
+    original, new : Patterns
+    old, sums : sequence of Sums
+        Of original and new images: first as they are, then redrawn.
+    votes, delete : int
+        n and d.
+    seed : int
+        Of the fits.
+
+    Returns
+    -------
+    Lean
+        For the mean of the models and for each, of the images as they are and of the first redrawn ones.
+    """
+    images = [np.concatenate([one.images for one in side])[: REDRAWS + 1] for side in (old, sums)]
+    right = np.concatenate([one.right for one in sums])[: REDRAWS + 1]
+    mixtures = []
+    for counts, many in zip((original, new), images, strict=True):
+        fitted = fit_mixture(counts, seed=seed).mixture
+        mixtures.append([fitted, *(refit(counts, many[1:], fitted) if len(many) > 1 else [])])
+    chances = [_chances(number) for number in (votes, votes - delete)]
+    found = [
+        _of(target, pool, new, own, answers, chances, votes, delete)
+        for target, pool, own, answers in zip(*mixtures, images[1], right, strict=True)
+    ]
+    first = mixtures[0][0], mixtures[1][0], new, images[1][0], right[0], chances, votes, delete
+    doubt = _of(*first, SMOOTHER * PENALTY) - found[0]
+    return Lean(found[0], np.array(found[1:]).reshape(len(found) - 1, len(found[0])), doubt)
+
+
+def _chances(votes: int) -> Array:
+    """Chance of each number selected, by true frequency; shape (votes + 1, CELLS)."""
+    from scipy.stats import binom
+
+    return np.asarray(binom.pmf(np.arange(votes + 1)[:, None], votes, cell_middles()), float)
+
+
+def _of(
+    target: BetaMixture,
+    pool: BetaMixture,
+    counts: Patterns,
+    images: Array,
+    right: Array,
+    chances: list[Array],
+    votes: int,
+    delete: int,
+    penalty: float = PENALTY,
+) -> Array:
+    there = images > 0
+    posterior = pool.posterior(counts.selected[there], counts.shown[there])
+    found = curves(posterior, images[there], right[:, there] / images[there], penalty)
+    old, cells = target.cells(), pool.cells()
+    naive = [_matched(chance, old, cells, found) for chance in chances]
+    return np.asarray(found @ old - (votes * naive[0] - (votes - delete) * naive[1]) / delete, float)
+
+
+def _matched(chance: Array, old: Array, new: Array, found: Array) -> Array:
+    """What matching on votes gives where these are the distributions and curves."""
+    joint = chance * new
+    given = (joint @ found.T) / np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return np.asarray((chance @ old) @ given, float)

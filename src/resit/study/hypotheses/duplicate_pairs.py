@@ -1,0 +1,112 @@
+"""Which images of a set people found to have a near-duplicate in train."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from resit.build.keys import PAIR, rows_in
+from resit.build.review import current
+from resit.build.steps.opened import open_build
+from resit.data.paths import counted
+from resit.data.predictions import Predictions
+from resit.study.estimate import Caution
+from resit.study.hypotheses.interface import Material
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NEAR = ("same", "near")
+
+
+class Marked(NamedTuple):
+    """Whether each image has a near-duplicate in train, shape (n,)."""
+
+    duplicate: npt.NDArray[np.bool_]
+
+
+def marked(material: Material) -> tuple[list[Marked | None], list[Caution]]:
+    """Images of the original and of the new set with a near-duplicate in train.
+
+    A pair counts where people's last verdict on it is same or near: a build's, or that of a column ``verdict``. Pairs without a
+    verdict do not count, and are told. Pairs of two candidates, and those with the original, are not with train.
+
+    Parameters
+    ----------
+    material : Material
+
+    Returns
+    -------
+    sets : list of Marked or None
+        None where there are no pairs with a verdict.
+    cautions : list of Caution
+    """
+    verdicts, elsewhere = _verdicts(material)
+    cautions: list[Caution] = []
+    given = ((material.original, material.original_neighbours), (material.new, material.neighbours))
+    return [_of(one, pairs, verdicts, elsewhere, cautions) for one, pairs in given], cautions
+
+
+def _verdicts(material: Material) -> tuple[pa.Table | None, list[str]]:
+    """What people said of pairs, and the names of references that are no training data."""
+    import pyarrow.compute as pc
+
+    elsewhere = ["", material.original.name]
+    if material.build is None:
+        return None, elsewhere
+    with open_build(material.build) as build:
+        held = current(build.store.verdicts())
+        elsewhere.append(str(build.original["name"]))
+    return held.filter(pc.equal(held["kind"], "pair")), elsewhere
+
+
+def _of(
+    one: Predictions, pairs: pa.Table | None, verdicts: pa.Table | None, elsewhere: list[str], cautions: list[Caution]
+) -> Marked | None:
+    import pyarrow.compute as pc
+
+    from resit.study.explain_material import keys_of
+
+    if pairs is None or not len(pairs):
+        return None
+    said = _said(pairs, verdicts)
+    if said is None or not any(said):
+        message = (
+            f"{counted(len(pairs), 'pair')} without a verdict of people: distances alone do not say what is a near-duplicate."
+        )
+        cautions.append(Caution("no-verdicts", one.name, f"{message} Review them with `resit build review`."))
+        return None
+    if "reference" in pairs.column_names:
+        train = ~np.isin(np.array(pairs["reference"].to_pylist(), str), elsewhere)
+    else:
+        train = np.ones(len(pairs), bool)
+    if unseen := int(sum(not verdict for verdict, own in zip(said, train, strict=True) if own)):
+        message = f"{counted(unseen, 'pair')} with train without a verdict: taken as different, as far ones mostly are."
+        cautions.append(Caution("pairs-without-verdict", one.name, message))
+    near = np.array([verdict in NEAR for verdict in said], bool) & train
+    return Marked(np.asarray(pc.is_in(_texts(keys_of(one.benchmark)), value_set=pc.unique(pairs["image"].filter(near))), bool))
+
+
+def _texts(names: list[str]) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(names, pa.string())
+
+
+def _said(pairs: pa.Table, verdicts: pa.Table | None) -> list[str] | None:
+    """What people said of each pair last; empty where nothing."""
+    if "verdict" in pairs.column_names:
+        return [verdict or "" for verdict in pairs["verdict"].to_pylist()]
+    if verdicts is None:
+        return None
+    names = [*verdicts["verdict"].to_pylist(), ""]
+    forward, backward = (rows_in(pairs.rename_columns(_turned(pairs, turn)), verdicts, PAIR) for turn in (False, True))
+    return [names[a if a >= 0 else b] for a, b in zip(forward.tolist(), backward.tolist(), strict=True)]
+
+
+def _turned(pairs: pa.Table, turn: bool) -> list[str]:
+    """Column names, those of the two images exchanged where asked: verdicts hold the smaller id first."""
+    swap = {"image": "other", "other": "image"}
+    return [swap.get(name, name) if turn else name for name in pairs.column_names]

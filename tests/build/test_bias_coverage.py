@@ -1,0 +1,58 @@
+"""Coverage of the intervals of corrected accuracy on the votes of people, over random halves of the CIFAR-10 test set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pools_made import RealVotes, real_votes
+from scipy import stats
+
+from resit.stats.beta_binomial import patterns
+from resit.stats.frequency_matching import by_votes
+from resit.stats.frequency_mixtures import by_mixtures
+
+
+@pytest.fixture(scope="module")
+def votes(shared_data: Path) -> RealVotes:
+    return real_votes(shared_data)
+
+
+def figures(votes: RealVotes, number: int, split: int) -> np.ndarray:
+    """Value less the first half's accuracy, and whether the interval covers this; of all three, shape (3, 2)."""
+    rng = np.random.default_rng(split)
+    order = rng.permutation(10_000)
+    first, second = order[:5_000], order[5_000:]
+    second = second[((votes.selected / votes.shown)[second] <= 0.97) | (rng.random(5_000) < 0.25)]
+    drawn = votes.drawn(number, rng)
+    old, new = (patterns(drawn[one], np.full(len(one), number)) for one in (first, second))
+    matched = by_votes(old, new, votes.correct[second], number, resamples=100)
+    mixed = by_mixtures(old, new, new, correct_new=votes.correct[second], resamples=60)
+    assert mixed.corrected is not None
+    truth = votes.correct[first].mean()
+    found = [one.accuracy for one in (matched.naive, matched.jackknife, mixed.corrected)]
+    return np.array([(one.value - truth, one.low <= truth <= one.high) for one in found])
+
+
+def test_corrected_intervals_cover_the_truth_on_real_votes(votes: RealVotes):
+    found = np.array([figures(votes, 10, split) for split in range(16)])
+    naive, jackknife, parametric = found[..., 1].sum(axis=0)
+    # At a coverage of 0.95, as few happen once in a thousand times.
+    fewest = stats.binom.ppf(1e-3, 16, 0.95)
+    assert naive <= 4
+    assert jackknife >= fewest
+    assert parametric >= fewest
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [5, 10, 20, 40])
+def test_corrected_estimates_are_nearer_and_their_intervals_cover(votes: RealVotes, number: int):
+    found = np.array([figures(votes, number, split) for split in range(100, 220)])
+    naive, jackknife, parametric = np.abs(found[..., 0].mean(axis=0))
+    assert parametric < naive
+    # The jackknife takes votes to be independent; 40 of some 50 without replacement are not, and its noise is large.
+    assert jackknife < naive or number == 40
+    fewest = stats.binom.ppf(1e-3, 120, 0.95)
+    assert (found[:, 1:, 1].sum(axis=0) >= fewest).all()
+    assert number == 40 or found[:, 0, 1].mean() < 0.6

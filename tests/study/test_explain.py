@@ -1,0 +1,118 @@
+"""Explanations: what runs, what says what it lacks, what is left of a drop, and JSON there and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from made import accuracies, predictions
+
+import resit
+from resit import Explanation, Predictions
+from resit.data.benchmark import ClassInfo
+from resit.errors import InputError, UsageError
+from resit.study.estimate import Estimate
+from resit.study.explain_result import Finding, Gathered
+from resit.study.explain_verdict import left_of
+from resit.study.hypotheses import registry
+from resit.study.hypotheses.interface import Hypothesis
+
+QUICK = ("statistical-error", "gap-split", "adaptivity-bound")
+
+
+@pytest.fixture
+def sets() -> tuple[Predictions, Predictions]:
+    old = [0.95, 0.9, 0.85, 0.8, 0.7]
+    return predictions("old", old), predictions("new", [one - 0.1 for one in old], seed=1)
+
+
+def test_the_drop_and_its_interval_stand_over_all_hypotheses(sets: tuple[Predictions, Predictions]):
+    found = resit.explain(*sets, only=QUICK, resamples=200)
+    assert [one.name for one in found.findings] == list(QUICK)
+    old, new = (one.correct().mean() for one in sets)
+    assert found.drop.estimate == pytest.approx(old - new)
+    assert (found.drop.low or 0) < old - new < (found.drop.high or 0)
+    assert found.n_models == 5
+
+
+def test_it_comes_back_from_json_and_is_the_same_each_time(sets: tuple[Predictions, Predictions]):
+    found = resit.explain(*sets, only=QUICK, resamples=200, seed=3)
+    assert Explanation.from_json(found.to_json()) == found
+    assert resit.explain(*sets, only=QUICK, resamples=200, seed=3) == found
+    assert resit.explain(*sets, only=QUICK, resamples=200, seed=4) != found
+
+
+def test_every_hypothesis_is_asked_and_says_what_it_lacks(sets: tuple[Predictions, Predictions]):
+    found = resit.explain(*sets, resamples=100)
+    assert [one.name for one in found.findings] == [name.replace("_", "-") for name in registry.MODULES]
+    for one in found.findings:
+        assert one.state in ("ran", "not run"), one.verdict
+        assert one.verdict
+        assert bool(one.needs) == (one.state == "not run")
+    assert str(found)
+
+
+def test_models_on_one_set_only_and_their_order_do_not_matter(sets: tuple[Predictions, Predictions]):
+    old, new = sets
+    turned = new.select(new.models[::-1][:4])
+    found = resit.explain(old, turned, only=QUICK, resamples=100)
+    assert found.n_models == 4
+    assert found.drop == resit.explain(old.select(old.models[1:]), new, only=QUICK, resamples=100).drop
+
+
+def failing(error: Exception) -> Hypothesis:
+    def run(*_: object) -> Gathered:
+        raise error
+
+    return Hypothesis("broken", "Broken", "?", "none", lambda _: (), lambda *_: 1.0, run)
+
+
+def test_one_that_fails_leaves_the_others(sets: tuple[Predictions, Predictions], monkeypatch: pytest.MonkeyPatch):
+    asked = (failing(ValueError("no convergence")), *registry.hypotheses(QUICK))
+    monkeypatch.setattr("resit.study.explain.hypotheses", lambda _: asked)
+    found = resit.explain(*sets, resamples=100)
+    assert [one.state for one in found.findings] == ["failed", "ran", "ran", "ran"]
+    assert "no convergence" in found.finding("broken").verdict
+
+
+def test_what_is_left_takes_each_part_away_once_and_never_adds():
+    def part(name: str, value: Estimate | None, kind: str = "estimate") -> Finding:
+        return Finding(name, name, "?", "s", "ran", "v", part=value, kind=kind)  # type: ignore[arg-type]
+
+    findings = [
+        part("statistical-error", Estimate(0.01), "bound"),
+        part("a", Estimate(0.02, 0.01, 0.03)),
+        part("b", Estimate(0.005), "bound"),
+        part("easier", Estimate(-0.04, -0.05, -0.03)),
+        part("nothing", None),
+    ]
+    left = left_of(Estimate(0.1), findings)
+    assert left.by_estimates == pytest.approx(0.08)
+    assert left.at_least == pytest.approx(0.1 - 0.03 - 0.005)
+    assert left.counted == ("a", "b", "easier")
+
+
+def test_what_cannot_be_explained_is_refused(sets: tuple[Predictions, Predictions], tmp_path: Path):
+    old, new = sets
+    with pytest.raises(UsageError, match="figures only"):
+        resit.explain(accuracies("old", [0.9, 0.8]), new)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="no model is on both"):
+        resit.explain(old, replace(new, models=tuple(resit.ModelId(f"x{at}") for at in range(5))))
+    with pytest.raises(UsageError, match="no hypothesis 'magic'"):
+        resit.explain(old, new, only=("magic",))
+    with pytest.raises(UsageError, match="at least 50"):
+        resit.explain(old, new, resamples=3)
+    with pytest.raises(UsageError, match="between 0 and 1"):
+        resit.explain(old, new, hardest=1.0)
+    with pytest.raises(InputError, match="cannot be read"):
+        resit.explain(old, new, human=tmp_path / "none.json")
+
+
+def test_sets_without_a_class_in_common_are_refused(sets: tuple[Predictions, Predictions]):
+    old, new = sets
+    names = tuple(ClassInfo(f"n{at}", f"n{at}") for at in range(10))
+    others = tuple(ClassInfo(f"z{at}", f"z{at}") for at in range(10))
+    a, b = (replace(one, benchmark=replace(one.benchmark, classes=own)) for one, own in ((old, names), (new, others)))
+    with pytest.raises(UsageError, match="no class is in both"):
+        resit.explain(a, b, only=QUICK)
