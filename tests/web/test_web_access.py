@@ -17,20 +17,59 @@ httpx = needs("httpx", "fastapi", "uvicorn", "sqlalchemy")
 
 ROLES = ("annotator", "reviewer", "admin")
 VOTERS, ADMINS = {"annotator", "admin"}, {"admin"}
+REVIEWERS = {"reviewer", "admin"}
 # Every route, and who may use it; None: nobody need be signed in.
 ROUTES = {
     ("GET", "/health"): None,
     ("GET", "/invite/{secret}"): None,
     ("GET", "/"): set(ROLES),
+    ("GET", "/session"): set(ROLES),
+    ("GET", "/openapi.json"): ADMINS,
     ("POST", "/leave"): set(ROLES),
     ("GET", "/vote"): VOTERS,
     ("GET", "/vote/{task}/{image}/{size}"): VOTERS,
     ("POST", "/vote/{task}/clicks"): VOTERS,
     ("POST", "/vote/{task}/finish"): VOTERS,
+    ("GET", "/exam"): set(ROLES),
+    ("GET", "/exam/{exam}"): set(ROLES),
+    ("GET", "/exam/{exam}/{image}/{size}"): set(ROLES),
+    ("GET", "/exam/{exam}/example/{place}/{size}"): set(ROLES),
+    ("POST", "/exam/{exam}/answers"): set(ROLES),
+    ("POST", "/exam/{exam}/finish"): set(ROLES),
+    ("GET", "/pairs"): REVIEWERS,
+    ("GET", "/pairs/{pair}/{side}/{size}"): REVIEWERS,
+    ("POST", "/pairs/next"): REVIEWERS,
+    ("POST", "/pairs/verdicts"): REVIEWERS,
+    ("GET", "/review"): REVIEWERS,
+    ("GET", "/review/next"): REVIEWERS,
+    ("GET", "/review/changes/{revision}"): REVIEWERS,
+    ("GET", "/review/{place}"): REVIEWERS,
+    ("GET", "/review/{place}/{revision}/state"): REVIEWERS,
+    ("GET", "/review/{place}/{revision}/votes"): REVIEWERS,
+    ("GET", "/review/{place}/{revision}/{image}/{size}"): REVIEWERS,
+    ("POST", "/review/{place}/marks"): REVIEWERS,
+    ("POST", "/review/sample"): REVIEWERS,
+    ("GET", "/jobs"): REVIEWERS,
+    ("GET", "/build"): ADMINS,
+    ("POST", "/build/plan"): ADMINS,
+    ("POST", "/build/dedupe"): ADMINS,
+    ("POST", "/build/release"): ADMINS,
     ("GET", "/admin"): ADMINS,
     ("POST", "/admin/invites"): ADMINS,
     ("POST", "/admin/revoke"): ADMINS,
     ("POST", "/admin/answers"): ADMINS,
+}
+# Something in the places of each path.
+PLACES = {
+    "task": "t0",
+    "image": "i0",
+    "size": "small",
+    "secret": "x",
+    "exam": "1",
+    "place": "0",
+    "revision": "1",
+    "pair": "p0",
+    "side": "one",
 }
 GUARDED = [key for key, roles in ROUTES.items() if roles is not None]
 
@@ -43,7 +82,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def asked(caller: Caller, method: str, path: str, csrf: str | None = None) -> Any:
     """A route, with something in its places."""
-    path = path.format(task="t0", image="i0", size="small", secret="x")
+    path = path.format(**PLACES)
     return caller.get(path) if method == "GET" else caller.post(path, {}, csrf=csrf)
 
 
@@ -80,7 +119,7 @@ def test_each_role_on_each_route(served: Served, method: str, path: str):
         status = asked(caller, method, path).status_code
         allowed = role in ROUTES[method, path]
         assert (status not in (401, 403)) if allowed else status == 403, (role, status)
-    stranger = httpx.request(method, served.address + path.format(task="t0", image="i0", size="small", secret="x"))
+    stranger = httpx.request(method, served.address + path.format(**PLACES))
     assert stranger.status_code == 401
 
 
@@ -89,7 +128,7 @@ def test_each_role_on_each_route(served: Served, method: str, path: str):
 def test_a_writing_request_without_the_token_is_refused(served: Served, method: str, path: str, csrf: str):
     caller = served.client("admin")
     body: Any = {"content": b"{}", "headers": {"content-type": "application/json", "x-csrf-token": csrf.encode()}}
-    assert caller.http.post(path.format(task="t0"), **body).status_code == 403
+    assert caller.http.post(path.format(**PLACES), **body).status_code == 403
     assert caller.get("/admin").status_code == 200
 
 
@@ -206,7 +245,6 @@ def test_images_are_only_for_those_who_were_given_their_page(served: Served):
         "/salt",
         "/build.sqlite",
         "/docs",
-        "/openapi.json",
     ],
 )
 def test_nothing_else_of_the_build_can_be_read(served: Served, path: str):

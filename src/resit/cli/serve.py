@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from resit.cli.options import Debug, Folder, Similar, Texts
+from resit.cli.options import INPUT, Debug, Folder, Similar, Texts
 from resit.errors import UsageError
 
 SERVER, PEOPLE = "The server", "People"
@@ -31,6 +31,14 @@ def serve(
     ] = 20.0,
     texts: Texts = None,
     similar: Similar = None,
+    runs: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DIR",
+            help="Answers of models on a release of the build or on its original; reviewers see them. Repeatable.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
     invite: Annotated[
         Literal["annotator", "reviewer", "admin"] | None,
         typer.Option(help="Print a link for somebody, and do not serve.", rich_help_panel=PEOPLE),
@@ -59,7 +67,7 @@ def serve(
         account, link = run.invite_to(Path(folder), invite, name, settings)
         typer.echo(f"{account.name} ({account.role}): {link}")
     if not (revoke or invite):
-        run.serve(Path(folder), settings, texts=texts, similar=similar, say=_say, tell=_tell)
+        run.serve(Path(folder), settings, texts=texts, similar=similar, runs=runs or (), say=_say, tell=_tell)
 
 
 def _say(line: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -14,9 +15,31 @@ from resit.web.figures import LOOK_BELOW
 from resit.web.identity import visitor
 from resit.web.office import office
 from resit.web.render import shown
-from resit.web.routing import ADMINS, Route
+from resit.web.routing import ADMINS, REDIRECT, Route
+from resit.web.sent import Sent, sent
 from resit.web.stop import Stop
 from resit.web.times import moment
+
+
+class InviteSent(Sent):
+    """Who is invited; without a name they get one."""
+
+    role: Literal["annotator", "reviewer", "admin"] = Field(description="A role is annotator, reviewer or admin.")
+    name: str = Field(default="", max_length=80, description="A name has 80 characters at most.")
+
+
+class RevokeSent(Sent):
+    """Whose links and sessions end."""
+
+    name: str
+
+
+class DecisionSent(Sent):
+    """Whether an answer counts."""
+
+    assignment: str
+    status: Literal["accepted", "rejected"] = Field(description="An answer is accepted or rejected.")
+    reason: str = Field(default="", max_length=500, description="A reason has 500 characters at most.")
 
 
 def overview(request: Request) -> Response:
@@ -36,10 +59,11 @@ def _values(request: Request) -> dict[str, Any]:
 
 def make_invite(request: Request) -> Response:
     """Invite somebody; the link is shown this once."""
-    desk, sent = office(request), request.state.fields
+    desk = office(request)
+    body: InviteSent = sent(request)
     try:
         with desk.writer.writing() as connection:
-            account, secret = invite(connection, str(sent.get("role", "")), str(sent.get("name", "")).strip() or None, moment())
+            account, secret = invite(connection, body.role, body.name.strip() or None, moment())
     except UsageError as error:
         raise Stop(422, str(error)) from error
     desk.figures.forget()
@@ -49,12 +73,13 @@ def make_invite(request: Request) -> Response:
 
 def take_back(request: Request) -> Response:
     """Revoke the invites of somebody; the pages that they hold become free."""
-    desk, name = office(request), str(request.state.fields.get("name", ""))
-    if name == visitor(request).account.name:
+    desk = office(request)
+    body: RevokeSent = sent(request)
+    if body.name == visitor(request).account.name:
         raise Stop(422, "You cannot revoke yourself here. Another admin can, or `resit serve BUILD --revoke NAME`.")
     try:
         with desk.writer.writing() as connection:
-            revoke(connection, name, moment())
+            revoke(connection, body.name, moment())
     except UsageError as error:
         raise Stop(422, str(error)) from error
     desk.figures.forget()
@@ -63,12 +88,11 @@ def take_back(request: Request) -> Response:
 
 def decision(request: Request) -> Response:
     """Take the votes of an answer out, or back in."""
-    desk, sent = office(request), request.state.fields
-    if sent.get("status") not in ("accepted", "rejected"):
-        raise Stop(422, "An answer is accepted or rejected.")
+    desk = office(request)
+    body: DecisionSent = sent(request)
     by = visitor(request).account.name
     try:
-        decide(desk.build, [str(sent.get("assignment", ""))], sent["status"], by=by, reason=str(sent.get("reason", ""))[:500])
+        decide(desk.build, [body.assignment], body.status, by=by, reason=body.reason)
     except UsageError as error:
         raise Stop(422, str(error)) from error
     desk.demands.forget()
@@ -82,7 +106,7 @@ def _back() -> Response:
 
 ROUTES = (
     Route("GET", "/admin", overview, ADMINS),
-    Route("POST", "/admin/invites", make_invite, ADMINS),
-    Route("POST", "/admin/revoke", take_back, ADMINS),
-    Route("POST", "/admin/answers", decision, ADMINS),
+    Route("POST", "/admin/invites", make_invite, ADMINS, InviteSent),
+    Route("POST", "/admin/revoke", take_back, ADMINS, RevokeSent, (REDIRECT,)),
+    Route("POST", "/admin/answers", decision, ADMINS, DecisionSent, (REDIRECT,)),
 )

@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from resit import __version__
 from resit.errors import ResitError
-from resit.web import admin, entry, vote
+from resit.web import admin, describe, entry, exam, pairs, review, review_rounds, steps, vote
 from resit.web.render import STATIC, shown
 from resit.web.routing import add_routes
 from resit.web.stop import Stop
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from resit.web.office import Office
 
 NOT_NOW = "The server could not write or read what it needed. What was shown as saved is safe; try again in a moment."
+
+PARTS = (entry, describe, vote, exam, pairs, review_rounds, review, steps, admin)
 
 # A pool of SQLAlchemy has 15 connections, one of which saves clicks.
 THREADS = 12
@@ -43,8 +45,8 @@ def make_app(desk: Office) -> FastAPI:
     """
     app = FastAPI(title="resit", version=__version__, openapi_url=None, lifespan=_with_few_threads)
     app.state.office = desk
-    for part in (entry, vote, admin):
-        add_routes(app, part.ROUTES)
+    app.state.routes = tuple(route for part in PARTS for route in part.ROUTES)
+    add_routes(app, app.state.routes)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_exception_handler(Stop, _stopped)
     app.add_exception_handler(HTTPException, _no_route)
@@ -75,7 +77,9 @@ def _stopped(request: Request, error: Stop) -> Response:
 
 def _no_route(request: Request, error: HTTPException) -> Response:
     message = "There is no such page." if error.status_code == 404 else str(error.detail)
-    return _told(request, error.status_code, message)
+    answer = _told(request, error.status_code, message)
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 def _failed(request: Request, error: ResitError) -> Response:

@@ -15,7 +15,7 @@ from resit.errors import InputError
 if TYPE_CHECKING:
     from resit.build.steps.opened import Build
 
-COLUMNS = ("text", "synonyms", "link")
+COLUMNS = ("text", "synonyms", "link", "parent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,15 @@ class ClassText:
     synonyms : str
     link : str
         Address of a page on it.
+    parent : str
+        What it is a kind of: classes of one parent stand together where people pick one.
     """
 
     name: str
     text: str = ""
     synonyms: str = ""
     link: str = ""
+    parent: str = ""
 
 
 def class_texts(build: Build, path: str | Path | None) -> Mapping[str, ClassText]:
@@ -45,7 +48,7 @@ def class_texts(build: Build, path: str | Path | None) -> Mapping[str, ClassText
     ----------
     build : Build
     path : path or None
-        A table with the column class_id and any of text, synonyms and link.
+        A table with the column class_id and any of text, synonyms, link and parent.
 
     Raises
     ------

@@ -41,8 +41,8 @@ class Demand:
         Tells whether something came from outside the pages since.
     last : int
         Number of the last page that was finished at that time.
-    need : dict of int to int
-        How many more people each task needed, by its number; others need nobody.
+    tasks, need, classes : ndarray of int64
+        Numbers of the tasks that needed somebody, ascending; how many more people each needed, and its class.
     class_of : dict of int to int
         The class of each task.
     images : dict of int to ndarray
@@ -53,10 +53,17 @@ class Demand:
 
     stamp: tuple[int, ...]
     last: int
-    need: dict[int, int]
+    tasks: Keys
+    need: Keys
+    classes: Keys
     class_of: dict[int, int]
     images: dict[int, Keys]
     seen: dict[str, Keys] = field(default_factory=dict)
+
+    def needed(self, task: int) -> int:
+        """How many more people a task needed."""
+        at = int(np.searchsorted(self.tasks, task))
+        return int(self.need[at]) if at < len(self.tasks) and self.tasks[at] == task else 0
 
 
 class Demands:
@@ -102,16 +109,19 @@ def _stamp(connection: Connection) -> tuple[int, ...]:
 def _counted(connection: Connection, stamp: tuple[int, ...], people: int) -> Demand:
     names = {row.name: row.id for row in connection.execute(select(TASK_NAME.c.id, TASK_NAME.c.name))}
     asked = still_to_ask(tasks(connection), counts(connection, None), people)
-    need = {names[name]: number for name, number in asked.items()}
+    need = np.array(sorted((names[name], number) for name, number in asked.items()), np.int64).reshape(-1, 2)
     rows = np.array(connection.execute(select(TASK.c.task_id, TASK.c.class_id, TASK.c.image_id)).all(), np.int64).reshape(-1, 3)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     numbers, starts = np.unique(rows[:, 0], return_index=True)
     parts = np.split((rows[:, 1] << CLASS_SHIFT) | rows[:, 2], starts[1:]) if len(numbers) else []
+    class_of = dict(zip(numbers.tolist(), rows[starts, 1].tolist(), strict=True))
     return Demand(
         stamp,
         last_finish(connection),
-        need,
-        dict(zip(numbers.tolist(), rows[starts, 1].tolist(), strict=True)),
+        need[:, 0],
+        need[:, 1],
+        np.array([class_of[task] for task in need[:, 0].tolist()], np.int64),
+        class_of,
         dict(zip(numbers.tolist(), parts, strict=True)),
     )
 

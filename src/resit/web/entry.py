@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from resit.store.accounts import begin_session, end_session
 from resit.web.identity import COOKIE, visitor
 from resit.web.office import office
 from resit.web.render import shown
-from resit.web.routing import EVERYBODY, Route
+from resit.web.replies import Me
+from resit.web.routing import EVERYBODY, PAGE, REDIRECT, TEXT, Route
+from resit.web.sent import NothingSent
+from resit.web.start import told
 from resit.web.stop import Stop
 from resit.web.times import moment
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from resit.web.office import Office
 
 DAY = 24 * 60 * 60
+FIRST = {"annotator": "/vote", "admin": "/admin"}
 
 
 def open_invite(request: Request, secret: str) -> Response:
@@ -45,9 +49,13 @@ def _safely(desk: Office, request: Request) -> dict[str, object]:
 def home(request: Request) -> Response:
     """The page for which somebody was invited."""
     role = visitor(request).account.role
-    if role == "annotator":
-        return RedirectResponse("/vote", 303)
-    return RedirectResponse("/admin", 303) if role == "admin" else shown(request, "home")
+    return RedirectResponse(FIRST[role], 303) if role in FIRST else shown(request, "home", **told(office(request)))
+
+
+def me(request: Request) -> Response:
+    """Tell a program who is signed in, and the token that it needs to write."""
+    seen = visitor(request)
+    return JSONResponse({"name": seen.account.name, "role": seen.account.role, "csrf": seen.csrf})
 
 
 def leave(request: Request) -> Response:
@@ -66,8 +74,9 @@ def health() -> Response:
 
 
 ROUTES = (
-    Route("GET", "/health", health, None),
-    Route("GET", "/invite/{secret}", open_invite, None),
-    Route("GET", "/", home, EVERYBODY),
-    Route("POST", "/leave", leave, EVERYBODY),
+    Route("GET", "/health", health, None, gives=(TEXT,)),
+    Route("GET", "/invite/{secret}", open_invite, None, gives=(REDIRECT,), stops=(429,)),
+    Route("GET", "/", home, EVERYBODY, gives=(PAGE, REDIRECT)),
+    Route("GET", "/session", me, EVERYBODY, gives=(Me,)),
+    Route("POST", "/leave", leave, EVERYBODY, NothingSent),
 )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import threading
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +12,12 @@ from resit.build.steps.status import Status, status
 from resit.store.accounts import everybody
 from resit.store.work import finished
 from resit.web.answers import assignment_of
+from resit.web.kept import Kept
 from resit.web.times import seconds_between
 
 if TYPE_CHECKING:
     from resit.build.steps.opened import Build
 
-KEPT = 10.0  # times as long as it took
 LATEST = 50  # assignments that are listed
 # Somebody whose accuracy on controls is surely lower than this needs a look.
 LOOK_BELOW = 0.8
@@ -66,8 +64,8 @@ class Overview:
     status: Status
 
 
-class Figures:
-    """Computes the overview, and keeps it `KEPT` times as long as that took. Safe in threads.
+class Figures(Kept[Overview]):
+    """Computes the overview, and keeps it for a while.
 
     Parameters
     ----------
@@ -75,24 +73,7 @@ class Figures:
     """
 
     def __init__(self, build: Build) -> None:
-        self._build = build
-        self._lock = threading.Lock()
-        self._last: Overview | None = None
-        self._until = 0.0
-
-    def get(self) -> Overview:
-        """The overview, as good as new where that is quick."""
-        with self._lock:
-            begun = time.monotonic()
-            if self._last is None or begun > self._until:
-                self._last = overview(self._build)
-                self._until = time.monotonic() + KEPT * (time.monotonic() - begun)
-            return self._last
-
-    def forget(self) -> None:
-        """Compute it anew at the next call: something was changed here."""
-        with self._lock:
-            self._last = None
+        super().__init__(lambda: overview(build))
 
 
 def overview(build: Build) -> Overview:

@@ -10,15 +10,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resit.build.steps.salt import make_salt, read_salt
+from resit.build.steps.status import Status, status
 from resit.web.demand import Demands
 from resit.web.figures import Figures
+from resit.web.jobs import Jobs
+from resit.web.kept import Kept
+from resit.web.pair_queue import PairQueue
+from resit.web.papers import Papers
 from resit.web.pictures import Pictures
+from resit.web.references import References
+from resit.web.review_sets import ReviewSets
+from resit.web.runs import Runs
 from resit.web.saver import Saver
 from resit.web.tasks import Tasks
 from resit.web.tries import Tries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from sqlalchemy import Connection
     from starlette.requests import Request
@@ -66,6 +75,16 @@ class Office:
     pictures : Pictures
     figures : Figures
     tries : Tries
+    papers : Papers
+    reviews : ReviewSets
+    jobs : Jobs
+    state : Kept of Status
+        How far the build is.
+    runs : Runs
+    similar : path or None
+        Table of the similar classes of each, by which pages are planned.
+    pairs : PairQueue
+    references : References
     """
 
     build: Build
@@ -79,13 +98,34 @@ class Office:
     pictures: Pictures
     figures: Figures
     tries: Tries
+    papers: Papers
+    reviews: ReviewSets
+    jobs: Jobs
+    state: Kept[Status]
+    runs: Runs
+    similar: str | Path | None
+    pairs: PairQueue
+    references: References
+
+    def forget(self) -> None:
+        """Compute figures anew: something of the build was changed here."""
+        self.demands.forget()
+        self.figures.forget()
+        self.state.forget()
 
     def derived(self, purpose: str, text: str) -> str:
         """A secret of its own for each purpose and text, which nobody can guess who does not have the key."""
         return hmac.new(self.key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
-def open_office(build: Build, settings: Settings, texts: Mapping[str, ClassText]) -> Office:
+def open_office(
+    build: Build,
+    settings: Settings,
+    texts: Mapping[str, ClassText],
+    *,
+    similar: str | Path | None = None,
+    runs: Runs | None = None,
+) -> Office:
     """Get all ready for requests.
 
     Parameters
@@ -93,10 +133,13 @@ def open_office(build: Build, settings: Settings, texts: Mapping[str, ClassText]
     build : Build
     settings : Settings
     texts : mapping of str to ClassText
+    similar : path, optional
+    runs : Runs, optional
     """
     make_salt(build.folder)
     key = hmac.new(read_salt(build.folder).encode(), b"web", hashlib.sha256).digest()
     writer = Writer(build.store)
+    pairs = PairQueue(build, settings.lease * 60)
     return Office(
         build,
         settings,
@@ -109,6 +152,14 @@ def open_office(build: Build, settings: Settings, texts: Mapping[str, ClassText]
         Pictures(build.folder),
         Figures(build),
         Tries(),
+        Papers(build.store),
+        ReviewSets(build),
+        Jobs(build.store, writer.writing),
+        Kept(lambda: status(build)),
+        runs or Runs(),
+        similar,
+        pairs,
+        References(build, pairs.references),
     )
 
 

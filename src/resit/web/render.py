@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import HTMLResponse, Response
 
+from resit.web.office import office
+
 if TYPE_CHECKING:
     import jinja2
     from starlette.requests import Request
@@ -49,7 +51,9 @@ def shown(request: Request, template: str, *, status: int = 200, **values: Any) 
         Name of its file, without its ending.
     status : int, optional
     **values
-        What the template is given; ``visitor`` is who asks, or None.
+        What the template is given; ``visitor`` is who asks, or None, and ``has_exam`` whether the build has an exam.
     """
     seen = getattr(request.state, "visitor", None)
-    return HTMLResponse(templates().get_template(f"{template}.html").render(visitor=seen, **values), status)
+    exam = seen is not None and office(request).papers.some()
+    page = templates().get_template(f"{template}.html").render(visitor=seen, has_exam=exam, **values)
+    return HTMLResponse(page, status)

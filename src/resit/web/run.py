@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +75,7 @@ def serve(
     *,
     texts: str | Path | None = None,
     similar: str | Path | None = None,
+    runs: Sequence[str | Path] = (),
     say: Say = print,
     tell: Tell = silent,
 ) -> None:
@@ -88,11 +89,15 @@ def serve(
     settings : Settings
     texts, similar : path, optional
         Tables of what people look for in each class (class_id, text, synonyms, link), and of the similar classes of each.
+    runs : sequence of path, optional
+        Folders of answers of models on images of the build, which reviewers see on demand.
     say, tell : callable, optional
         Told what people must know, and what is being done.
 
     Raises
     ------
+    InputError
+        If a table or folder cannot be read, or does not fit the build.
     UsageError
         If the settings do not fit, or a library is not installed.
     OutputError
@@ -104,12 +109,14 @@ def serve(
     from resit.web.app import make_app
     from resit.web.guard import Guard
     from resit.web.office import open_office
+    from resit.web.runs import read_runs
 
     with open_build(folder) as build:
         found = class_texts(build, texts)
+        answers, lines = read_runs(build, runs)
         plan, people = planned_tasks(build, similar, tell=tell)
         pages_of(build, build.store.tasks(), people, tell=tell)
-        desk = open_office(build, settings, found)
+        desk = open_office(build, settings, found, similar=similar, runs=answers)
         desk.demands.get()
         config = uvicorn.Config(
             Guard(make_app(desk)),
@@ -126,6 +133,8 @@ def serve(
         try:
             listening = _listen(settings)
             say(str(plan))
+            for line in lines:
+                say(line)
             for line in _greeting(build, settings):
                 say(line)
             uvicorn.Server(config).run(sockets=[listening])

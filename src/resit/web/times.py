@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime, timedelta
 
 
@@ -14,3 +15,16 @@ def moment(seconds: float = 0.0) -> str:
 def seconds_between(first: str, last: str) -> float:
     """Seconds from one time to another."""
     return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
+
+
+class Moments:
+    """Times of which no two are the same, each later than the one before: of two verdicts at once the last one holds."""
+
+    def __init__(self) -> None:
+        self._lock, self._last = threading.Lock(), datetime.min.replace(tzinfo=UTC)
+
+    def next(self) -> str:
+        """Now, or a millisecond after the last one."""
+        with self._lock:
+            self._last = max(datetime.now(UTC), self._last + timedelta(milliseconds=1))
+            return self._last.isoformat(timespec="milliseconds").replace("+00:00", "Z")

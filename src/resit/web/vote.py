@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
@@ -17,8 +16,10 @@ from resit.web.identity import visitor
 from resit.web.office import Office, office
 from resit.web.pictures import SIZES
 from resit.web.render import shown
-from resit.web.routing import VOTERS, Route
+from resit.web.replies import Finished, Saved
+from resit.web.routing import IMAGE, VOTERS, Route
 from resit.web.saver import Clicks
+from resit.web.sent import EVENT, Sent, sent
 from resit.web.stop import Stop
 from resit.web.times import moment, seconds_between
 
@@ -26,25 +27,21 @@ YEAR = 365 * 24 * 60 * 60
 RECENT = 10  # pages from which the time left is told
 
 
-class _Sent(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-
-class ClickSent(_Sent):
+class ClickSent(Sent):
     """One click, as the page sends it."""
 
-    event: str = Field(pattern=r"^[0-9A-Za-z_-]{8,64}$")
+    event: str = Field(pattern=EVENT)
     position: int = Field(ge=0)
     selected: bool
 
 
-class ClicksSent(_Sent):
+class ClicksSent(Sent):
     """Clicks that wait to be saved, in order."""
 
     clicks: list[ClickSent] = Field(min_length=1, max_length=200)
 
 
-class FinishSent(_Sent):
+class FinishSent(Sent):
     """Positions that are selected on a page that is done."""
 
     selected: list[int] = Field(max_length=10_000)
@@ -54,8 +51,7 @@ def voting(request: Request) -> Response:
     """The page that somebody has begun, or the next one."""
     desk, account = office(request), visitor(request).account
     store, demand = desk.build.store, desk.demands.get()
-    with desk.writer.writing() as connection:
-        given = give(connection, account, demand, moment(), moment(desk.settings.lease * 60))
+    given = give(store, desk.writer, account, demand, moment(), moment(desk.settings.lease * 60))
     if given.task_id is None:
         with store.reading() as connection:
             return shown(request, "done", pages=len(finished(connection, account.id)))
@@ -104,11 +100,11 @@ def picture(request: Request, task: str, image: str, size: str) -> Response:
 def clicks(request: Request, task: str) -> Response:
     """Save clicks. When this is answered they are on the disk."""
     desk, account = office(request), visitor(request).account
-    sent = _checked(ClicksSent, request)
+    body: ClicksSent = sent(request)
     known = desk.tasks.get(task)
-    if any(click.position >= len(known.shown) for click in sent.clicks):
+    if any(click.position >= len(known.shown) for click in body.clicks):
         raise Stop(422, "A click on an image that the page does not have.")
-    found = tuple(Click(click.event, click.position, click.selected) for click in sent.clicks)
+    found = tuple(Click(click.event, click.position, click.selected) for click in body.clicks)
     desk.saver.save(Clicks(account.id, known.number, found))
     return JSONResponse({"saved": len(found)})
 
@@ -116,25 +112,17 @@ def clicks(request: Request, task: str) -> Response:
 def done(request: Request, task: str) -> Response:
     """Turn a page into votes. Asked again, it changes nothing."""
     desk, account = office(request), visitor(request).account
-    sent = _checked(FinishSent, request)
+    body: FinishSent = sent(request)
     known = desk.tasks.get(task)
     with desk.writer.writing() as connection:
         where = desk.build.store.where
-        new = finish(connection, account, known, set(sent.selected), time=moment(), where=where)
+        new = finish(connection, account, known, set(body.selected), time=moment(), where=where)
     return JSONResponse({"finished": True, "new": new})
-
-
-def _checked(kind: Any, request: Request) -> Any:
-    """What was sent, as a record of some kind."""
-    try:
-        return kind.model_validate(request.state.fields)
-    except ValidationError as error:
-        raise Stop(422, f"What was sent does not fit: {error.errors()[0]['msg']}.") from error
 
 
 ROUTES = (
     Route("GET", "/vote", voting, VOTERS),
-    Route("GET", "/vote/{task}/{image}/{size}", picture, VOTERS),
-    Route("POST", "/vote/{task}/clicks", clicks, VOTERS),
-    Route("POST", "/vote/{task}/finish", done, VOTERS),
+    Route("GET", "/vote/{task}/{image}/{size}", picture, VOTERS, gives=(IMAGE,)),
+    Route("POST", "/vote/{task}/clicks", clicks, VOTERS, ClicksSent, (Saved,), (409,)),
+    Route("POST", "/vote/{task}/finish", done, VOTERS, FinishSent, (Finished,), (412,)),
 )

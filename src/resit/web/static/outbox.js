@@ -3,9 +3,9 @@ const AT_ONCE = 100;
 const LONGEST = 15000;
 
 export class Outbox {
-  constructor({ who, csrf, task, tell }) {
-    Object.assign(this, { csrf, task, tell, tries: 0, sending: null });
-    this.prefix = `resit ${who} `;
+  constructor({ who, csrf, task, tell, base = "/vote", kind = "clicks" }) {
+    Object.assign(this, { csrf, task, tell, base, kind, tries: 0, sending: null });
+    this.prefix = kind === "clicks" ? `resit ${who} ` : `resit ${kind} ${who} `;
     this.key = this.prefix + task;
     addEventListener("online", () => this.send());
     addEventListener("offline", () => this.waiting().length && this.tell("offline", this.waiting().length));
@@ -60,7 +60,7 @@ export class Outbox {
       if (!key) break;
       this.tell(this.tries ? "offline" : "saving", this.waiting().length);
       const clicks = this.read(key).slice(0, AT_ONCE);
-      const answer = await this.post(`${key.slice(this.prefix.length)}/clicks`, { clicks });
+      const answer = await this.post(`${key.slice(this.prefix.length)}/${this.kind}`, { [this.kind]: clicks });
       const status = answer?.status ?? 0;
       if (status === 401 || status === 403) {
         this.tell(status === 401 ? "out" : "refused", this.waiting().length);
@@ -93,23 +93,25 @@ export class Outbox {
   }
 
   // "finished", or why not in words, or nothing where the connection is lost.
-  async finish(selected) {
+  async finish(body) {
     await this.send();
     await this.send();
-    if (this.waiting().length) return "Not done yet: some clicks are not saved. Try again when you are online.";
+    if (this.waiting().length) return `Not done yet: some ${this.kind} are not saved. Try again when you are online.`;
     this.tell("saving", 0);
-    const answer = await this.post(`${this.task}/finish`, { selected });
+    const answer = await this.post(`${this.task}/finish`, body);
     if (answer?.ok) {
       this.tell("saved", 0);
       return "finished";
     }
-    if (!answer || answer.status >= 500) return "Not done yet: the server does not answer. Your clicks are saved; try again.";
+    if (!answer || answer.status >= 500) {
+      return `Not done yet: the server does not answer. Your ${this.kind} are saved; try again.`;
+    }
     return (await answer.json().catch(() => ({}))).error ?? "Not done: reload the page.";
   }
 
   async post(path, body) {
     try {
-      return await fetch(`/vote/${path}`, {
+      return await fetch(`${this.base}/${path}`, {
         method: "POST",
         headers: { "content-type": "application/json", "x-csrf-token": this.csrf },
         body: JSON.stringify(body),

@@ -110,7 +110,7 @@ async function done() {
   }
   busy = true;
   doneButton.disabled = true;
-  const finished = await outbox.finish(marked());
+  const finished = await outbox.finish({ selected: marked() });
   if (finished === "finished") location.reload();
   else {
     busy = false;

@@ -1,0 +1,444 @@
+"""The review of a set without a browser: what is shown, what becomes of what reviewers say, rounds and the release."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reviewable import Inside, Page, candidate, folder, job_done, judged, pets, selected, submit, top, verdicts
+from served import Served
+
+import steps_made as made
+from databases import schema_of_its_own
+from extras import needs
+
+needs("fastapi", "uvicorn", "sqlalchemy")
+
+__all__ = ["folder", "pets"]
+
+
+@pytest.fixture
+def served(folder: Path) -> Iterator[Served]:
+    with Inside(folder) as server:
+        yield server
+
+
+def pair(*images: str, verdict: str = "near", person: str = "Rita") -> tuple[str, ...]:
+    return ("pair", *sorted(images), "", verdict, person)
+
+
+def image(number: int, verdict: str, person: str = "Rita", class_id: str = "cat") -> tuple[str, ...]:
+    return ("image", candidate(class_id, number), "", class_id, verdict, person)
+
+
+def shown_as(page: Page) -> dict[str, str]:
+    """Digest of each new image by its key: images of a page stand in the order of their digests."""
+    return dict(zip(page.new, sorted(top(0, 1, 2, 3)), strict=True))
+
+
+def key_of(page: Page, number: int) -> str:
+    return {digest: key for key, digest in shown_as(page).items()}[candidate("cat", number)]
+
+
+def test_a_class_shows_what_is_selected_above_a_sample_of_the_original(served: Served):
+    rita = served.client("reviewer", "Rita")
+    page = Page(rita)
+    assert (len(page.new), len(page.old), page.revision) == (4, 10, 1)
+    assert "10 of its 24 images" in page.text
+    assert page.old == Page(rita).old  # the sample stays the same
+    known = {made.digest(path.read_bytes()): path for path in served.folder.parents[0].rglob("*.png")}
+    assert not any(digest in page.text for digest in known)
+    assert "web 0" not in page.text
+    assert "said yes" not in page.text  # votes are for those who ask
+    for key in (*page.new, *page.old):
+        for size in ("small", "large"):
+            answer = rita.get(f"/review/1/1/{key}/{size}")
+            assert (answer.status_code, answer.headers["content-type"]) == (200, "image/webp")
+    assert rita.get(f"/review/1/1/{page.new[0]}/huge").status_code == 404
+    assert rita.get(f"/review/2/1/{page.new[0]}/small").status_code == 404
+    assert served.client("reviewer", "Bo").get(f"/review/1/1/{page.new[0]}/small").status_code == 404
+
+
+def test_the_images_are_those_that_are_selected_and_originals_of_the_class(served: Served):
+    import io
+
+    import numpy as np
+    from PIL import Image
+
+    rita = served.client("reviewer")
+    page = Page(rita)
+
+    def pixels(data: bytes) -> bytes:
+        with Image.open(io.BytesIO(data)) as picture:
+            return np.asarray(picture.convert("RGB")).tobytes()
+
+    seen = {
+        kind: {pixels(rita.get(f"/review/1/1/{key}/large").content) for key in getattr(page, kind)} for kind in ("new", "old")
+    }
+    assert seen["new"] == {pixels(made.picture(f"cat/web {number}")) for number in range(4)}
+    originals = {pixels(path.read_bytes()) for path in (served.folder.parent / "original" / "cat").iterdir()}
+    assert len(seen["old"]) == 10
+    assert seen["old"] < originals
+
+
+def test_votes_and_bins_come_on_demand(served: Served):
+    rita = served.client("reviewer")
+    page = Page(rita)
+    told = rita.get("/review/1/1/votes").json()["told"]
+    assert told[key_of(page, 3)] == ["37 of 40 said yes; bin 80 to 100 %"]
+    usual = {"500 of 1000 said yes; bin 40 to 60 %", "700 of 1000 said yes; bin 60 to 80 %"}
+    assert {told[key][0] for key in page.old} <= usual | {"1000 of 1000 said yes; bin 80 to 100 %"}
+
+
+def test_what_a_reviewer_says_becomes_verdicts(served: Served):
+    page = Page(served.client("reviewer", "Rita"))
+    one, two = key_of(page, 0), key_of(page, 1)
+    assert page.image("wrong", one).json() == {"saved": 1, "new": 1}
+    page.image("right", one)
+    page.send(page.mark("pair", "same", image=two, other=one), page.mark("pair", "near", image=one, other=two))
+    page.send(page.mark("class", "problematic"))
+    assert verdicts(served) == [
+        image(0, "wrong"),
+        image(0, "right"),
+        pair(candidate("cat", 0), candidate("cat", 1), verdict="same"),
+        pair(candidate("cat", 0), candidate("cat", 1)),
+        ("class", "", "", "cat", "problematic", "Rita"),
+    ]
+    state = page.state()
+    assert state["images"] == {one: "right"}
+    assert [(one["verdict"], set(one["words"].split(" and "))) for one in state["pairs"]] == [
+        ("near", {f"New {page.new.index(key) + 1}" for key in (one, two)})
+    ]
+    assert state["class"] == "problematic"
+    first_and_last = [f"New {page.new.index(one) + 1}: wrong", "The class is problematic"]
+    assert [row["words"] for row in state["history"]][::-4] == first_and_last
+
+
+def test_said_again_and_again_in_one_request_the_last_word_holds(served: Served):
+    page = Page(served.client("reviewer", "Rita"))
+    key = page.new[0]
+    page.send(*(page.mark("image", verdict, image=key) for verdict in ("wrong", "right", "wrong", "right", "wrong")))
+    assert page.state()["images"] == {key: "wrong"}
+    assert len(verdicts(served)) == 5
+
+
+def test_what_is_sent_again_counts_once(served: Served):
+    page = Page(served.client("reviewer", "Rita"))
+    mark = page.mark("image", "wrong", image=page.new[0], event="event-0001")
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda _: page.send(mark).json()["new"], range(6)))
+    assert sorted(answers) == [0] * 5 + [1]
+    back = page.mark("image", "right", image=page.new[0])
+    assert page.send(mark, back).json() == {"saved": 2, "new": 1}
+    assert page.state()["images"] == {page.new[0]: "right"}
+    assert len(verdicts(served)) == 2
+
+
+def test_what_does_not_fit_is_refused_and_nothing_of_it_is_saved(served: Served):
+    page = Page(served.client("reviewer", "Rita"))
+    new, old = page.new[0], page.old
+    good = page.mark("image", "wrong", image=new)
+    for bad in (
+        page.mark("image", "wrong", image=old[0]),
+        page.mark("image", "near", image=new),
+        page.mark("image", "wrong", image="0" * 32),
+        page.mark("pair", "near", image=old[0], other=old[1]),
+        page.mark("pair", "near", image=new, other=new),
+        page.mark("class", "odd"),
+        page.mark("looked", images=[old[0]]),
+        page.mark("looked", images=page.new * 3),
+        page.mark("all", "wrong"),
+        page.mark("image", "wrong", image=new, event="x"),
+    ):
+        answer = page.send(good, bad)
+        assert answer.status_code == 422, bad
+        assert answer.json()["error"]
+    assert page.send({**good, "revision": 9}).status_code == 404
+    assert page.caller.post("/review/3/marks", {"marks": [good]}).status_code == 404
+    assert verdicts(served) == []
+
+
+def test_looked_at_says_right_of_what_nobody_judged(served: Served):
+    rita, bo = Page(served.client("reviewer", "Rita")), Page(served.client("reviewer", "Bo"))
+    bo.image("wrong", key_of(bo, 2))
+    rita.looked()
+    rita.looked()
+    assert sorted(verdicts(served)) == sorted([image(2, "wrong", "Bo"), *(image(number, "right") for number in (0, 1, 3))])
+    text = rita.caller.get("/review").text
+    assert "4 images wait" in text
+    assert re.search(r">cat</a></th>\s*<td class=\"n\">4</td>\s*<td class=\"n\">4</td>\s*<td class=\"n\">1</td>", text)
+    assert rita.caller.get("/review/next?after=2").url.path == "/review/2"
+    Page(rita.caller, 2).looked()
+    assert rita.caller.get("/review/next").url.path == "/review"
+    assert "1 selected image judged wrong" in rita.caller.get("/review").text
+
+
+def test_two_reviewers_see_what_the_other_said(served: Served):
+    rita, bo = Page(served.client("reviewer", "Rita")), Page(served.client("reviewer", "Bo"))
+    assert not set(rita.new) & set(bo.new)
+    rita.image("wrong", rita.new[1])
+    bo.image("right", bo.new[1])
+    for page in (rita, bo):
+        state = page.state()
+        assert state["images"] == {page.new[1]: "right"}
+        assert [(row["person"], row["words"]) for row in state["history"]] == [("Bo", "New 2: right"), ("Rita", "New 2: wrong")]
+
+
+def test_more_images_than_a_page_come_on_further_pages(tmp_path: Path):
+    with Inside(judged(tmp_path, candidates=14, per_class=13)) as served:
+        rita = served.client("reviewer")
+        first, last = Page(rita), Page(rita, page=2)
+        assert (len(first.new), len(last.new), len(last.old)) == (10, 3, 10)
+        assert not {*first.new, *first.old} & {*last.new, *last.old}
+        assert 'data-next="/review/1?page=2"' in first.text
+        assert 'data-next="/review/next?after=1"' in last.text
+        last.looked()
+        assert "10 waits" in rita.get("/review").text.replace("10 wait<", "10 waits<")
+
+
+def test_a_build_without_a_selection_says_so_and_gets_its_first_revision(tmp_path: Path):
+    with Inside(judged(tmp_path, sample=False)) as served:
+        rita, boss = served.client("reviewer", "Rita"), served.client("admin", "Al")
+        assert rita.get("/review/1").url.path == "/review"
+        assert "no selection yet" in rita.get("/review").text
+        assert "16 candidates were not compared yet" in boss.get("/build").text
+        submit(rita, "/review", "/review/sample")
+        job_done(rita)
+        text = rita.get("/review").text
+        assert "Revision 1 is made: 8 images." in text
+        assert selected(served)["cat"] == top(0, 1, 2, 3)
+        submit(boss, "/build", "/build/dedupe")
+        job_done(boss)
+        assert "16 candidates, among each other and" in boss.get("/build").text
+        assert "not compared yet" not in boss.get("/build").text
+        submit(boss, "/build", "/review/sample")
+        job_done(boss)
+        assert "Revision 2 is made: nothing changed." in boss.get("/build").text
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_rounds_until_the_set_has_converged_and_its_release(tmp_path: Path, database: str, request: pytest.FixtureRequest):
+    import resit
+
+    where = None if database == "sqlite" else schema_of_its_own(request.getfixturevalue("postgresql"))
+    with Inside(judged(tmp_path, database=where)) as served:
+        rita, boss = served.client("reviewer", "Rita"), served.client("admin", "Al")
+        page = Page(rita)
+        page.image("wrong", key_of(page, 1))
+        page.send(page.mark("pair", "near", image=key_of(page, 2), other=page.old[0]))
+        page.looked()
+        Page(rita, 2).looked()
+        assert "Sample again" in rita.get("/review").text
+        submit(rita, "/review", "/review/sample")
+        job_done(rita)
+        assert "Revision 2 is made: 2 came, 2 went." in rita.get("/review").text
+        assert selected(served)["cat"] == top(0, 3, 4, 5)
+        assert selected(served, 1)["cat"] == top(0, 1, 2, 3)
+        text = rita.get("/review/changes/2").text
+        why = re.findall(r"<span>([\w -]+)</span>", text)
+        assert (sorted(why[:2]), why[2:]) == (["judged wrong", "near-duplicate of another image"], ["drawn", "drawn"])
+        for address in re.findall(r'<img src="([^"]+)"', text):
+            assert rita.get(address).status_code == 200
+        assert "converged" not in text
+        Page(rita).looked()
+        assert "Sample again: the rounds end when one changes nothing" in rita.get("/review").text
+        submit(rita, "/review", "/review/sample")
+        job_done(rita)
+        assert "Nothing changed" in rita.get("/review/changes/3").text
+        for path in ("/review", "/review/changes/3"):
+            assert "The set has converged" in rita.get(path).text
+        answer = submit(boss, "/build", "/build/release", version="2.0")
+        assert answer.url.path == "/build"
+        job_done(boss)
+        place = served.folder.absolute() / "releases" / "2.0"
+        assert str(place) in boss.get("/build").text
+        benchmark = resit.load_benchmark(str(place))
+        assert benchmark.version == "2.0"
+        labelled = {key: set() for key in made.CLASSES}
+        for digest, label in zip(benchmark.ids.tolist(), benchmark.labels[:, 0].tolist(), strict=True):
+            labelled[benchmark.class_id(label)].add(digest)
+        assert labelled == selected(served)
+
+
+def test_a_revision_that_is_not_the_last_any_more_is_not_gone_on_from(served: Served):
+    rita, bo = served.client("reviewer", "Rita"), served.client("reviewer", "Bo")
+    old = re.search(r'name="event" value="(\w+)"', bo.get("/review").text)
+    submit(rita, "/review", "/review/sample")
+    job_done(rita)
+    assert old
+    answer = bo.post("/review/sample", {"event": old[1], "revision": "1"})
+    assert answer.status_code == 409
+    assert "Somebody has made another revision" in answer.json()["error"]
+    assert len(served.rows("selection")) == 2
+
+
+def test_a_form_that_is_sent_twice_makes_one_revision(served: Served):
+    rita = served.client("reviewer", "Rita")
+    form = {"event": "form-number-1", "revision": "1"}
+    assert rita.post("/review/sample", form).status_code == 200
+    job_done(rita)
+    assert rita.post("/review/sample", form | {"revision": "2"}).status_code == 200
+    job_done(rita)
+    assert len(served.rows("selection")) == 2
+
+
+def test_sampling_that_fails_is_told_and_ruins_nothing(folder: Path):
+    made.edit(folder, strategy="uniform")
+    with Served(folder) as served:
+        rita = served.client("reviewer", "Rita")
+        before = selected(served)
+        submit(rita, "/review", "/review/sample")
+        job_done(rita)
+        text = rita.get("/review").text
+        assert "The next revision: failed" in text
+        assert "r1 was drawn by top-images, and now images are drawn by uniform" in text
+        assert selected(served) == before
+        assert len(served.rows("selection")) == 1
+        served.kill()
+        served.start()
+        assert "The next revision: failed" in rita.get("/review").text
+
+
+def test_a_release_that_is_refused_is_told_in_words(served: Served):
+    boss = served.client("admin", "Al")
+    page = Page(boss)
+    page.image("wrong", page.new[0])
+    submit(boss, "/build", "/build/release", version="1.0")
+    job_done(boss)
+    assert "1 selected images were judged wrong" in boss.get("/build").text
+    assert not (served.folder / "releases").exists() or not any((served.folder / "releases").iterdir())
+    for version in ("", "../x", ".x", "a/b", "a b"):
+        answer = submit(boss, "/build", "/build/release", version=version)
+        assert answer.status_code == 422
+        assert "A version is made of" in answer.text
+
+
+def test_pages_for_new_candidates_are_planned_on_demand(served: Served):
+    from resit.build.steps.gather import gather
+    from resit.build.steps.opened import open_build
+
+    boss = served.client("admin", "Al")
+    before = len(served.rows("task"))
+    pictures = {f"cat/late {number}": made.picture(f"cat/late {number}") for number in range(3)}
+    with open_build(served.folder) as build:
+        gather(build, f"folder:{made.write_images(served.folder.parent / 'late', pictures)}")
+    submit(boss, "/build", "/build/plan")
+    job_done(boss)
+    assert "1 new tasks with 3 candidates" in boss.get("/build").text
+    assert len(served.rows("task")) > before
+    assert boss.page()[0]
+
+
+def test_models_are_told_beside_the_votes(folder: Path, tmp_path: Path):
+    import numpy as np
+
+    from resit.data.benchmark import Benchmark, ClassInfo
+    from resit.data.models import ModelId
+    from resit.data.predictions import Predictions
+    from resit.data.store import save_predictions
+
+    ids = np.array([candidate("cat", number) for number in range(4)])
+    classes = tuple(ClassInfo(key, key) for key in made.CLASSES)
+    benchmark = Benchmark("pets", np.zeros((4, 1), np.int32), ids=ids, classes=classes)
+    answers = np.array([[[0], [1], [0], [1]], [[0], [1], [1], [0]], [[0], [1], [0], [0]]], np.int16)
+    models = tuple(ModelId(name, "") for name in "abc")
+    runs = save_predictions(Predictions(benchmark, models, answers), tmp_path / "runs")
+    with Served(folder, "--runs", str(runs)) as served:
+        assert f"{runs}: 3 models on 4 images of the build" in served.said
+        rita = served.client("reviewer")
+        page = Page(rita)
+        assert "models right" not in page.text
+        told = rita.get("/review/1/1/votes").json()["told"]
+        assert [told[key_of(page, number)][1] for number in range(4)] == [
+            "3 of 3 models right; all say cat",
+            "0 of 3 models right; all say dog",
+            "2 of 3 models right; most say cat",
+            "2 of 3 models right; most say cat",
+        ]
+        assert len(told[page.old[0]]) == 1
+
+
+def test_runs_on_other_images_are_refused_at_the_start(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    import numpy as np
+
+    from resit.cli.app import run
+    from resit.data.benchmark import Benchmark
+    from resit.data.models import ModelId
+    from resit.data.predictions import Predictions
+    from resit.data.store import save_predictions
+
+    benchmark = Benchmark("other", np.zeros((2, 1), np.int32), ids=np.array(["a", "b"]))
+    predictions = Predictions(benchmark, (ModelId("m", ""),), np.zeros((1, 2, 1), np.int16))
+    runs = save_predictions(predictions, tmp_path / "runs")
+    assert run(["serve", str(folder), "--runs", str(runs)]) == 3
+    assert "none of its 2 examples is an image of this build" in capsys.readouterr().err
+
+
+def waited(jobs: Any) -> None:
+    end = time.monotonic() + 10
+    while jobs.running():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_jobs_run_one_at_a_time_and_tell_how_they_ended(address: str):
+    from resit.errors import InputError
+    from resit.store import open_store
+    from resit.store.accounts import invite
+    from resit.web.jobs import Ended, Jobs
+    from resit.web.stop import Stop
+
+    go = threading.Event()
+
+    def slow(tell: Any) -> Ended:
+        tell("half way")
+        go.wait(10)
+        return Ended("all done", 7)
+
+    def fail(_: Any) -> Ended:
+        raise InputError("no such thing", where="here", fix="Look elsewhere.")
+
+    def break_(_: Any) -> Ended:
+        raise ZeroDivisionError
+
+    with open_store(address, create=True) as store:
+        with store.writing() as connection:
+            account, _ = invite(connection, "admin", "Al", "2020-01-01T00:00:00Z")
+        jobs = Jobs(store, store.writing)
+        jobs.start("slow", account, "event-one", slow)
+        with pytest.raises(Stop, match="Something else is being done"):
+            jobs.start("fail", account, "event-two", fail)
+        interrupted = Jobs(store, store.writing).last("slow")
+        assert (interrupted.state, "Start it again" in interrupted.message) == ("interrupted", True)
+        while jobs.last("slow").message != "half way":
+            time.sleep(0.01)
+        go.set()
+        waited(jobs)
+        done = jobs.last("slow")
+        assert (done.state, done.message, done.revision, done.by) == ("done", "all done", 7, "Al")
+        jobs.start("slow", account, "event-one", fail)  # the same form again
+        assert jobs.running() is None
+        jobs.start("fail", account, "event-two", fail)  # what was refused can be sent again
+        waited(jobs)
+        assert (jobs.last("fail").state, jobs.last("fail").message) == ("failed", "here: no such thing. Look elsewhere.")
+        jobs.start("break", account, "event-three", break_)
+        waited(jobs)
+        assert jobs.last("break").message.startswith("Something unexpected")
+        with pytest.raises(Stop):
+            jobs.start("slow", account, "", slow)
+        assert Jobs(store, store.writing).all() == jobs.all()
+
+
+def test_a_class_that_is_short_says_so(tmp_path: Path):
+    with Inside(judged(tmp_path, candidates=3)) as served:
+        rita = served.client("reviewer")
+        assert "short: " in rita.get("/review").text
+        assert "3 selected images" in rita.get("/review/1").text
+        assert "short: " in rita.get("/review/1").text
+        assert len(Page(rita).new) == 3
