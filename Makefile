@@ -7,7 +7,7 @@ RESIT := $(BIN)/resit
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-slow lint types docs bench format clean
+.PHONY: help demo test check check-slow lint types docs screenshots bench format clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -35,6 +35,10 @@ types: $(STAMPS)/dev
 
 docs: $(STAMPS)/docs ## Build the documentation, strictly, into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
+
+screenshots: $(STAMPS)/test ## Take the pictures of the web pages that the documentation shows (needs chromium)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[web]'
+	$(BIN)/python docs/screenshots.py
 
 check-slow: $(STAMPS)/test-all ## The slow tests: coverage of intervals by simulation and other long runs
 	$(BIN)/python -m pytest -n auto -m slow

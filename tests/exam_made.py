@@ -49,9 +49,7 @@ def select(build: Build, rows: list[tuple[str, str]]) -> None:
         "bin": [0] * n,
         "fate": ["drawn"] * n,
     }
-    build.store.add_selection(
-        RECORD | {"candidates": n, "selected": n}, table(SELECTED, columns), table(EXCLUDED), parent=None
-    )
+    build.store.add_selection(RECORD | {"candidates": n, "selected": n}, table(SELECTED, columns), table(EXCLUDED), parent=None)
 
 
 def answers(benchmark: Any, right: np.ndarray) -> Predictions:

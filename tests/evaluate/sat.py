@@ -84,6 +84,7 @@ class Reader:
     most: int = 10**9
     fail_at: int = 10**9
     space: str = "seven"
+    score_kind: str | None = None
     asked: int = 0
     sizes: list[int] = field(default_factory=list)
 

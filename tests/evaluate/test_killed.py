@@ -13,7 +13,7 @@ EXAM = {"n": 6000, "broken": (5, 2100)}
 RUN = f"""
 import sys, sat
 from resit.evaluate.run import evaluate
-evaluate([sat.Slow("a"), sat.Slow("b", shift=1)], [sat.made(**{EXAM!r})], sys.argv[1])
+evaluate([sat.Slow("a"), sat.Slow("b", shift=1, score_kind="logit")], [sat.made(**{EXAM!r})], sys.argv[1])
 """
 
 
@@ -28,7 +28,7 @@ def shards(folder: Path) -> int:
 
 @pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.slow)])
 def test_case_34_killed_at_random_moments_the_run_resumes_to_the_same_bytes(tmp_path, kills):
-    evaluate([sat.Slow("a"), sat.Slow("b", shift=1)], [sat.made(**EXAM)], tmp_path / "whole")
+    evaluate([sat.Slow("a"), sat.Slow("b", shift=1, score_kind="logit")], [sat.made(**EXAM)], tmp_path / "whole")
     rng, stages = np.random.default_rng(kills), []
     for _ in range(kills):
         run = subprocess.Popen([sys.executable, "-c", RUN, str(tmp_path / "killed")], cwd=Path(sat.__file__).parent)

@@ -39,7 +39,7 @@ def two_nodes():
 
 def test_local_and_ray_store_the_same_bytes(tmp_path, two_nodes):
     exams = [sat.made(n=3 * SHARD + 20, broken=(7,)), sat.made(n=70, name="other", seed=4)]
-    models = [sat.Reader("a"), sat.Reader("b", shift=2)]
+    models = [sat.Reader("a"), sat.Reader("b", shift=2, score_kind="logit")]
     evaluate(models, exams, tmp_path / "local")
     evaluate(models, exams, tmp_path / "ray", executor="ray", address=two_nodes.address)
     for exam in exams:

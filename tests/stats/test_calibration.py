@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from extras import needs
-from resit.stats.calibration import bins_of, redrawn_ece, reliability
+from resit.stats.calibration import bins_of, redrawn_squares, reliability, squared_error
 
 
 @pytest.fixture
@@ -40,17 +40,54 @@ def test_the_curve_is_scikit_learns(answers: tuple[np.ndarray, np.ndarray]):
     assert found.confidence == pytest.approx(mean, abs=0.002)
 
 
-def test_resamples_are_those_of_each_model_alone_and_near_the_error(answers: tuple[np.ndarray, np.ndarray]):
+def test_the_squared_error_is_that_of_a_plain_loop(answers: tuple[np.ndarray, np.ndarray]):
+    confidence, right = answers[0][0], answers[1][0]
+    total = 0.0
+    for part in np.array_split(np.argsort(confidence), 15):
+        gap = confidence[part].astype(float) - right[part]
+        total += len(part) / 3_000 * (gap.mean() ** 2 - gap.var(ddof=1) / len(part))
+    assert squared_error(confidence, right) == pytest.approx(total, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [60, 400])
+def test_the_squared_error_has_no_bias_where_the_other_has(n: int):
+    rng = np.random.default_rng(2)
+    confidence = rng.beta(5, 2, (1_000, n))
+    right = rng.random((1_000, n)) < confidence
+    squares = np.array([squared_error(*pair) for pair in zip(confidence, right, strict=True)])
+    assert abs(squares.mean()) < 4 * squares.std() / np.sqrt(1_000)
+    errors = [reliability(*pair).ece for pair in zip(confidence[:50], right[:50], strict=True)]
+    assert np.mean(errors) > 0.5 / np.sqrt(n)  # all of it chance
+
+
+def test_bins_of_one_example_have_no_squared_error():
+    assert np.isnan(squared_error(np.array([0.5, 0.6]), np.array([True, False])))
+    twice = np.array([0.5, 0.5, 0.9])  # two share a bin, the third is alone
+    assert squared_error(twice, np.array([True, False, True])) == pytest.approx(-0.25)
+
+
+def test_resamples_are_those_of_each_model_alone(answers: tuple[np.ndarray, np.ndarray]):
     confidence, right = answers
-    together = redrawn_ece(0, (1, 2), confidence, right, 60)
+    together = redrawn_squares(0, (1, 2), confidence, right, 60)
     assert together.shape == (60, 3)
-    alone = np.concatenate([redrawn_ece(0, (1, 2), confidence[at : at + 1], right[at : at + 1], 60) for at in range(3)], axis=1)
-    assert np.allclose(together, alone)
-    truth = [reliability(one, own).ece for one, own in zip(confidence, right, strict=True)]
-    assert together.mean(axis=0) == pytest.approx(truth, abs=0.02)
+    alone = [redrawn_squares(0, (1, 2), confidence[at : at + 1], right[at : at + 1], 60) for at in range(3)]
+    assert np.allclose(together, np.concatenate(alone, axis=1))
+
+
+def test_resamples_spread_as_new_samples_do_where_there_is_a_gap():
+    rng = np.random.default_rng(3)
+
+    def sample() -> tuple[np.ndarray, np.ndarray]:
+        confidence = rng.beta(5, 2, 2_000)
+        return confidence, rng.random(2_000) < confidence * 0.8
+
+    spread = np.std([squared_error(*sample()) for _ in range(400)])
+    confidence, right = sample()
+    redrawn = redrawn_squares(0, (1,), confidence[None], right[None], 400).std()
+    assert redrawn == pytest.approx(spread, rel=0.3)
 
 
 def test_more_models_than_are_taken_at_once_get_the_same_examples(answers: tuple[np.ndarray, np.ndarray]):
     confidence, right = (np.tile(one[:1], (40, 1)) for one in answers)
-    found = redrawn_ece(3, (1,), confidence, right, 20)
+    found = redrawn_squares(3, (1,), confidence, right, 20)
     assert np.allclose(found, found[:, :1])

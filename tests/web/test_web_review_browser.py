@@ -238,10 +238,11 @@ def test_what_was_not_saved_waits_for_the_next_visit(served: Served, opened: Ope
 def test_every_verdict_shown_as_saved_is_there_once_after_the_server_was_killed(served: Served, opened: Open):
     page = on_class(opened, served)
     page.evaluate(
-        """() => { window.clicks = 0; const cells = [...document.querySelectorAll('.cell[data-kind=new]')];
-        window.ticks = setInterval(() => cells[window.clicks++ % 4].click(), 25); }"""
+        """() => { window.clicks = 0; window.most = 0; const cells = [...document.querySelectorAll('.cell[data-kind=new]')];
+        window.ticks = setInterval(() => window.clicks < window.most && cells[window.clicks++ % 4].click(), 25); }"""
     )
-    for _ in range(2):
+    for turn in range(2):
+        page.evaluate("most => { window.most = most; }", 80 * (turn + 1))
         page.wait_for_timeout(700)
         served.kill()
         page.wait_for_function("() => document.getElementById('state').textContent.startsWith('Offline')")
@@ -252,11 +253,10 @@ def test_every_verdict_shown_as_saved_is_there_once_after_the_server_was_killed(
         served.start()
     page.evaluate("clearInterval(window.ticks)")
     until(page, "Saved")
-    page.wait_for_function(
-        "n => Number(document.getElementById('history-n').textContent) === n", arg=page.evaluate("window.clicks")
-    )
+    clicks = page.evaluate("window.clicks")
+    page.wait_for_function("n => Number(document.getElementById('history-n').textContent) === n", arg=clicks)
     rows = said(served)
-    assert len(rows) == page.evaluate("window.clicks") == len(served.rows("reviewed"))
+    assert len(rows) == clicks == len(served.rows("reviewed"))
     images = digests()
     # Each image was called wrong and right by turns, in the order of the clicks.
     assert rows == [(images[at % 4], "wrong" if at // 4 % 2 == 0 else "right") for at in range(len(rows))]

@@ -72,12 +72,15 @@ class MixtureFit:
     mixture : BetaMixture
     trials : tuple of Trial
         By number of components.
+    tried : tuple of BetaMixture
+        Of each trial.
     images, patterns : int
         How many images, and different pairs of counts, it was fitted to.
     """
 
     mixture: BetaMixture
     trials: tuple[Trial, ...]
+    tried: tuple[BetaMixture, ...]
     images: int
     patterns: int
 
@@ -85,6 +88,11 @@ class MixtureFit:
     def chosen(self) -> Trial:
         """The trial that the mixture is of."""
         return next(trial for trial in self.trials if trial.components == len(self.mixture.a))
+
+    @property
+    def richer(self) -> BetaMixture:
+        """The mixture with one component more; the same where none was tried."""
+        return next((one for one in self.tried if len(one.a) == len(self.mixture.a) + 1), self.mixture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +156,8 @@ def fit_mixture(
     close = [number for number, found in left.items() if top is not None and (top - found).mean() <= _error(top - found)]
     chosen = min(close, default=numbers[0])
     trials = tuple(_trial(full, ends[number], left.get(number), top) for number in numbers)
-    return MixtureFit(best[chosen].mixture, trials, int(weights.sum()), len(weights))
+    tried = tuple(best[number].mixture for number in numbers)
+    return MixtureFit(best[chosen].mixture, trials, tried, int(weights.sum()), len(weights))
 
 
 def refit(counts: Patterns, weights: Array, start: BetaMixture) -> list[BetaMixture]:

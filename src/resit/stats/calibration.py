@@ -32,7 +32,10 @@ class Reliability:
 
     @property
     def ece(self) -> float:
-        """Expected calibration error: mean distance of accuracy from confidence, bins weighted by their examples."""
+        """Expected calibration error: mean distance of accuracy from confidence, bins weighted by their examples.
+
+        Chance in each bin adds to it, the more the fewer examples there are and the more often the model errs.
+        """
         return float(self.n @ np.abs(self.confidence - self.accuracy) / self.n.sum())
 
 
@@ -78,7 +81,41 @@ def reliability(confidence: npt.NDArray[np.floating], right: npt.NDArray[np.bool
     return Reliability(n[some], sums[0] / n[some], sums[1] / n[some])
 
 
-def redrawn_ece(
+def squared_error(confidence: npt.NDArray[np.floating], right: npt.NDArray[np.bool_], bins: int = BINS) -> float:
+    """Squared calibration error without upward bias, whatever the number of examples: mean over bins of gap² − s² / n.
+
+    The gap is mean confidence minus accuracy in the bin, and s² the variance of confidence minus right in it: the square of a
+    gap that is zero but for chance has the mean s² / n. Bins are weighted by their examples.
+
+    Parameters
+    ----------
+    confidence : ndarray of float, shape (n,)
+    right : ndarray of bool, shape (n,)
+    bins : int, optional
+
+    Returns
+    -------
+    float
+        Below zero as often as chance has it, where the model is calibrated. Bins of one example are left out; NaN where all
+        are.
+
+    References
+    ----------
+    Kumar, Liang and Ma (2019), Verified uncertainty calibration, §5, who take accuracy × (1 − accuracy) for the variance: in
+    wide bins that is too much.
+    """
+    at, gap = bins_of(confidence, bins), confidence.astype(float) - right
+    n = np.bincount(at, minlength=bins).astype(float)
+    some = n > 1
+    if not some.any():
+        return float("nan")
+    sums, squares = (np.bincount(at, values, minlength=bins)[some] for values in (gap, gap**2))
+    n = n[some]
+    variance = (squares - sums**2 / n) / (n - 1)
+    return float((sums**2 / n - variance).sum() / n.sum())
+
+
+def redrawn_squares(
     seed: int,
     purpose: tuple[int, ...],
     confidence: npt.NDArray[np.floating],
@@ -87,7 +124,9 @@ def redrawn_ece(
     strata: npt.NDArray[np.int_] | None = None,
     bins: int = BINS,
 ) -> Array:
-    """Expected calibration errors over redrawn examples; bins stay those of all examples.
+    """Mean over bins of gap² over redrawn examples.
+
+    Bins stay those of all examples. Resampling adds to the mean: only the spread counts.
 
     Parameters
     ----------
@@ -112,7 +151,8 @@ def redrawn_ece(
         scores = np.zeros((n, len(part) * bins), np.float32)
         for place, model in enumerate(part):
             at = bins_of(confidence[model], bins)
-            scores[np.arange(n), place * bins + at] = confidence[model] - right[model]
+            size = np.bincount(at, minlength=bins)[at]
+            scores[np.arange(n), place * bins + at] = (confidence[model] - right[model]) / np.sqrt(size)
         sums = resample_examples(generator(seed, *purpose), scores, resamples, strata)
-        found.append(np.abs(sums.reshape(resamples, len(part), bins)).sum(axis=2) / n)
+        found.append((sums.reshape(resamples, len(part), bins) ** 2).sum(axis=2) / n)
     return np.concatenate(found, axis=1)

@@ -80,8 +80,8 @@ def by_mixtures(
     votes has, given them, the same posterior as any image of the pool with these votes. Correctness given s is a smooth curve
     that lies in [0, 1] and does not fall (:func:`resit.stats.frequency_curve.curves`); it is fitted by least squares to
     correctness given the votes, averaged over the posterior. The corrected accuracy is the mean of the curve over the
-    originals' mixture. Its interval allows for doubt about how smooth the curve is: what a tenfold penalty on bends changes is
-    taken as an error beside that of resampling.
+    originals' mixture. Its interval allows for what resampling does not see: what a tenfold penalty on bends
+    changes, and what one more beta in each mixture does, are taken as errors beside that of resampling.
 
     Parameters
     ----------
@@ -182,7 +182,10 @@ def _told(
         posterior = fits[1].mixture.posterior(new.counts.selected, new.counts.shown)
         curve = _curves(posterior, images, right[:1])[0]
         smoother = _curves(posterior, images, right, SMOOTHER * PENALTY) @ fits[0].mixture.cells()
-        found = corrected(value.corrected, many("corrected"), accuracy, level, doubt=smoother - value.corrected)
+        more = fits[1].richer.posterior(new.counts.selected, new.counts.shown)
+        richer = _curves(more, images, right) @ fits[0].richer.cells()
+        doubt = np.hypot(smoother - value.corrected, richer - value.corrected)
+        found = corrected(value.corrected, many("corrected"), accuracy, level, doubt=doubt)
     return ByMixtures(
         original_frequency=frequencies[0],
         new_frequency=frequencies[1],

@@ -39,17 +39,20 @@ def left_over(
     """
     images = [np.concatenate([one.images for one in side])[: REDRAWS + 1] for side in (old, sums)]
     right = np.concatenate([one.right for one in sums])[: REDRAWS + 1]
-    mixtures = []
-    for counts, many in zip((original, new), images, strict=True):
-        fitted = fit_mixture(counts, seed=seed).mixture
-        mixtures.append([fitted, *(refit(counts, many[1:], fitted) if len(many) > 1 else [])])
+    fits = [fit_mixture(counts, seed=seed) for counts in (original, new)]
+    mixtures = [
+        [fit.mixture, *(refit(counts, many[1:], fit.mixture) if len(many) > 1 else [])]
+        for fit, counts, many in zip(fits, (original, new), images, strict=True)
+    ]
     chances = [_chances(number) for number in (votes, votes - delete)]
     found = [
         _of(target, pool, new, own, answers, chances, votes, delete)
         for target, pool, own, answers in zip(*mixtures, images[1], right, strict=True)
     ]
-    first = mixtures[0][0], mixtures[1][0], new, images[1][0], right[0], chances, votes, delete
-    doubt = _of(*first, SMOOTHER * PENALTY) - found[0]
+    given = new, images[1][0], right[0], chances, votes, delete
+    smoother = _of(fits[0].mixture, fits[1].mixture, *given, SMOOTHER * PENALTY)
+    richer = _of(fits[0].richer, fits[1].richer, *given)
+    doubt = np.hypot(smoother - found[0], richer - found[0])
     return Lean(found[0], np.array(found[1:]).reshape(len(found) - 1, len(found[0])), doubt)
 
 

@@ -22,6 +22,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 PRIVATE = "no-store"
+NOWHERE = "/nowhere"
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -45,6 +46,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if "\0" in scope["path"]:  # PostgreSQL takes none, so it can be in no name
+            scope = {**scope, "path": NOWHERE}
         size = 0
 
         async def bounded() -> Message:

@@ -16,6 +16,8 @@ from resit.web.stop import Stop
 from resit.web.times import moment
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from resit.web.office import Office
 
 COOKIE = "resit_session"
@@ -73,9 +75,9 @@ class Allowed:
                 account = who(connection, session, moment())
         if account is None:
             raise Stop(401, SIGN_IN)
+        request.state.visitor = Visitor(account, session, csrf_of(desk, session))
         if account.role not in self.roles:
             raise Stop(403, f"This page is not for the role {account.role}.")
-        request.state.visitor = Visitor(account, session, csrf_of(desk, session))
 
 
 def visitor(request: Request) -> Visitor:
@@ -103,11 +105,28 @@ async def fields(request: Request) -> None:
 def _parsed(kind: str, body: bytes) -> dict[str, Any]:
     try:
         if kind == "application/x-www-form-urlencoded":
-            return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=50))
+            return _storable(dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=50)))
         if kind == "application/json":
             found = json.loads(body)
             if isinstance(found, dict):
-                return found
+                return _storable(found)
     except (ValueError, RecursionError) as error:
         raise Stop(400, "What was sent cannot be read.") from error
     raise Stop(415, "Only forms and JSON objects are taken here.")
+
+
+def _storable(found: dict[str, Any]) -> dict[str, Any]:
+    """What was sent, if all its texts can be stored: no database takes half a character, and PostgreSQL no NUL."""
+    for text in _texts(found):
+        if "\0" in text:
+            raise ValueError("a NUL in a text")
+        text.encode()
+    return found
+
+
+def _texts(found: Any) -> Iterator[str]:
+    if isinstance(found, str):
+        yield found
+    elif isinstance(found, dict | list):
+        for one in found if isinstance(found, list) else (*found, *found.values()):
+            yield from _texts(one)

@@ -10,12 +10,13 @@ import numpy.typing as npt
 from resit.data.models import ModelId
 from resit.data.paths import counted
 from resit.data.predictions import Predictions
-from resit.stats.calibration import redrawn_ece, reliability
+from resit.stats.calibration import BINS, redrawn_squares, reliability, squared_error
 from resit.stats.intervals import z_value
 from resit.stats.resample import generator, resample_examples
 from resit.study.estimate import Caution, Estimate
 from resit.study.explain_result import Cell, Figure, Gathered, Picture, Point, Series, Sheet
 from resit.study.hypotheses.interface import Array, Hypothesis, Material, Right, Rules, Tell, percentile
+from resit.study.hypotheses.shown import percent, within
 from resit.study.setview import SetView
 
 PURPOSE = 65
@@ -39,7 +40,9 @@ class _Side:
 
 
 def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
-    """Compare expected calibration errors, and confidence minus accuracy, between the sets.
+    """Compare calibration errors, and confidence minus accuracy, between the sets.
+
+    Expected calibration errors are told and not compared: their bias is another on each set.
 
     Parameters
     ----------
@@ -50,7 +53,8 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
     chosen, cautions = _known(material)
     old, new = (_side(one, chosen, rules, cautions) for one in (material.original, material.new))
     errors = [np.array([reliability(*pair).ece for pair in zip(one.confidence, one.right, strict=True)]) for one in (old, new)]
-    grown = _grown(old, new, errors, rules)
+    unbiased = [_root(one, rules, at) for at, one in enumerate((old, new))]
+    grown = _grown(*unbiased)
     gaps = [one.gap.mean() for one in (old, new)]
     drawn = [_gap_redrawn(one, rules, at) for at, one in enumerate((old, new))]
     method = f"{rules.resamples:,} resamples of examples"
@@ -60,7 +64,11 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
             Figure(f"{one.name}: ECE, mean of models", "fraction", Estimate(float(own.mean())))
             for one, own in zip((old, new), errors, strict=True)
         ),
-        Figure("ECE grows by", "points", grown),
+        *(
+            Figure(f"{one.name}: calibration error without bias", "fraction", own)
+            for one, own in zip((old, new), unbiased, strict=True)
+        ),
+        Figure("calibration error grows by", "points", grown),
         *(
             Figure(f"{one.name}: confidence minus accuracy", "points", percentile(draws, float(gap), rules.level, method))
             for one, gap, draws in zip((old, new), gaps, drawn, strict=True)
@@ -72,8 +80,8 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
     verdict = (
         f"Confidence is {100 * gaps[0]:+.2f} points from accuracy on {old.name} and {100 * gaps[1]:+.2f} on {new.name}, mean "
         f"of {counted(len(chosen), 'model')}: overconfidence {moved} by {100 * (shift.estimate or 0):+.2f} points "
-        f"[{100 * (shift.low or 0):.2f}, {100 * (shift.high or 0):.2f}]. Expected calibration error goes from "
-        f"{100 * errors[0].mean():.2f} % to {100 * errors[1].mean():.2f} %."
+        f"[{100 * (shift.low or 0):.2f}, {100 * (shift.high or 0):.2f}]. Calibration error, without what "
+        f"chance adds, goes from {percent(unbiased[0].estimate)} to {percent(unbiased[1].estimate)}: by {within(grown)}."
     )
     sheet = _sheet(chosen, (old, new), errors)
     pictures = (_picture(old, new),)
@@ -108,17 +116,24 @@ def _side(one: Predictions, chosen: list[ModelId], rules: Rules, cautions: list[
     return _Side(one.name, own.confidence[:, known], own.correct(1)[:, known], codes)
 
 
-def _grown(old: _Side, new: _Side, errors: list[Array], rules: Rules) -> Estimate:
-    """How much larger the error is; resampling adds to an error, so the interval takes only the spread of resamples."""
+def _root(one: _Side, rules: Rules, at: int) -> Estimate:
+    """Root of the mean over models of squared errors without bias; the interval is that of the squares, under the root.
+
+    Squares below zero, which chance gives where models are calibrated, are taken for zero.
+    """
     resamples = min(rules.resamples, MOST_RESAMPLES)
-    draws = [
-        redrawn_ece(rules.seed, (PURPOSE, 2 + at), one.confidence, one.right, resamples, one.strata)
-        for at, one in enumerate((old, new))
-    ]
-    spread = float((draws[1].mean(axis=1) - draws[0].mean(axis=1)).std(ddof=1))
-    grown = float(errors[1].mean() - errors[0].mean())
-    reach = z_value(rules.level) * spread
-    return Estimate(grown, grown - reach, grown + reach, f"normal, spread of {resamples:,} resamples of examples")
+    square = np.mean([squared_error(*pair) for pair in zip(one.confidence, one.right, strict=True)])
+    draws = redrawn_squares(rules.seed, (PURPOSE, 2 + at), one.confidence, one.right, resamples, one.strata).mean(axis=1)
+    reach = z_value(rules.level) * float(draws.std(ddof=1))
+    root, low, high = np.sqrt(np.maximum([square, square - reach, square + reach], 0)).tolist()
+    return Estimate(root, low, high, f"root of a normal interval, spread of {resamples:,} resamples of examples")
+
+
+def _grown(old: Estimate, new: Estimate) -> Estimate:
+    """Difference of two independent errors, whose distances to their limits are squared and added (Zou and Donner 2008)."""
+    (a, a_low, a_high), (b, b_low, b_high) = ((one.estimate or 0.0, one.low or 0.0, one.high or 0.0) for one in (old, new))
+    low, high = b - a - np.hypot(b - b_low, a_high - a), b - a + np.hypot(b_high - b, a - a_low)
+    return Estimate(b - a, float(low), float(high), "from the intervals of both (Zou and Donner 2008)")
 
 
 def _gap_redrawn(one: _Side, rules: Rules, at: int) -> Array:
@@ -146,12 +161,19 @@ def _picture(old: _Side, new: _Side) -> Picture:
 
 
 def lacks(material: Material) -> tuple[str, ...]:
-    """Confidences of one model on both sets."""
+    """Confidences of one model on both sets, and two examples a bin for which all models with confidences have one."""
     if material.metric != "top1":
         return ("top-1 accuracy (--metric top1)",)
     both = _rows(material.original) & _rows(material.new)
     how = "scores of each class, or a column confidence, as `resit evaluate` stores it"
-    return () if both.any() else (f"confidences of at least one model on both sets ({how})",)
+    if not both.any():
+        return (f"confidences of at least one model on both sets ({how})",)
+    fewest = 2 * BINS
+    return tuple(
+        f"{fewest} examples of {one.name} with the confidence of every model that has any; there are {known}"
+        for one in (material.original, material.new)
+        if one.confidence is not None and (known := int(np.isfinite(one.confidence[both]).all(axis=0).sum())) < fewest
+    )
 
 
 HYPOTHESIS = Hypothesis(
