@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -116,3 +118,11 @@ def test_sets_without_a_class_in_common_are_refused(sets: tuple[Predictions, Pre
     a, b = (replace(one, benchmark=replace(one.benchmark, classes=own)) for one, own in ((old, names), (new, others)))
     with pytest.raises(UsageError, match="no class is in both"):
         resit.explain(a, b, only=QUICK)
+
+
+def test_answers_are_explained_where_no_extra_is_installed():
+    blocked = "import sys; sys.modules.update(dict.fromkeys(('sqlalchemy', 'torch', 'sklearn', 'ray', 'httpx')))"
+    code = f"{blocked}; import resit; from resit.study.hypotheses.registry import hypotheses; resit.explain; print(len(hypotheses()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == len(registry.MODULES)

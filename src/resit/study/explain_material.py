@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resit.build.steps.opened import Build, open_build
 from resit.build.steps.originals import original_ids, read_counts
 from resit.data.benchmark import Benchmark
 from resit.data.load_benchmark import load_benchmark
@@ -19,6 +18,8 @@ from resit.study.hypotheses.interface import Material
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from resit.build.steps.opened import Build
 
 Tell = Callable[[str], None]
 Source = str | Path | Benchmark
@@ -134,6 +135,8 @@ def gather(original: Predictions, new: Predictions, sources: Sources, tell: Tell
     new = with_images(new, sources.new_benchmark, sources, tell)
     material = Material(original, new, train=tuple(_train(source, sources.classes, tell) for source in sources.train))
     if sources.build is not None:
+        from resit.build.steps.opened import open_build
+
         with open_build(sources.build) as build:
             material = _from_build(material, build, sources, tell)
     for name, path, one in (

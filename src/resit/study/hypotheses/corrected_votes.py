@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resit.build.keys import rows_in
-from resit.build.steps.opened import open_build
 from resit.data.paths import counted
 from resit.stats.beta_binomial import Patterns, patterns
 from resit.stats.corrected import Corrected
@@ -141,6 +140,8 @@ def _of_build(material: Material) -> tuple[bool, Patterns | None]:
     """Whether the votes selected the new images, and the votes on all candidates of the build."""
     if material.build is None or material.new_counts is None:
         return False, None
+    from resit.build.steps.opened import open_build
+
     with open_build(material.build) as build:
         counts = build.store.counts()
         candidates = build.store.images("candidate")

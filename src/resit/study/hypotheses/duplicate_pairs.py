@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from resit.build.keys import PAIR, rows_in
 from resit.build.review import current
-from resit.build.steps.opened import open_build
 from resit.data.paths import counted
 from resit.data.predictions import Predictions
 from resit.study.estimate import Caution
@@ -56,6 +55,8 @@ def _verdicts(material: Material) -> tuple[pa.Table | None, list[str]]:
     elsewhere = ["", material.original.name]
     if material.build is None:
         return None, elsewhere
+    from resit.build.steps.opened import open_build
+
     with open_build(material.build) as build:
         held = current(build.store.verdicts())
         elsewhere.append(str(build.original["name"]))

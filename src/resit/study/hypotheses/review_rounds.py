@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resit.build.steps.opened import open_build
 from resit.data.paths import counted
 from resit.stats.resample import generator, resample_examples
 from resit.study.estimate import Caution, Estimate
@@ -53,6 +52,8 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
     revisions = revisions_of(material)
     first, last = revisions[0], revisions[-1]
     assert material.build is not None
+    from resit.build.steps.opened import open_build
+
     with open_build(material.build) as build:
         changed = changes(build, first.number, last.number)
     figures = [

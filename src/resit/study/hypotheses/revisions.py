@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from resit.build.keys import rows_in
-from resit.build.steps.opened import open_build
 from resit.data.predictions import Predictions
 from resit.errors import ResitError
 from resit.study.hypotheses.interface import Array, Material, Right
@@ -81,6 +80,8 @@ def revisions_of(material: Material) -> list[Revised]:
     """
     if material.build is None:
         return []
+    from resit.build.steps.opened import open_build
+
     with open_build(material.build) as build:
         found: list[Selection] = [build.store.selection(one.revision) for one in build.store.revisions()]
     if not found or answered(material)[0].is_correctness:
@@ -99,6 +100,8 @@ def why_no_build(material: Material) -> str | None:
     if answered(material)[0].is_correctness:
         return "the class of each example: give predictions with labels, not only right and wrong"
     try:
+        from resit.build.steps.opened import open_build
+
         with open_build(material.build):
             return None
     except ResitError as error:
