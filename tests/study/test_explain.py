@@ -122,7 +122,7 @@ def test_sets_without_a_class_in_common_are_refused(sets: tuple[Predictions, Pre
 
 def test_answers_are_explained_where_no_extra_is_installed():
     blocked = "import sys; sys.modules.update(dict.fromkeys(('sqlalchemy', 'torch', 'sklearn', 'ray', 'httpx')))"
-    code = f"{blocked}; import resit; from resit.study.hypotheses.registry import hypotheses; resit.explain; print(len(hypotheses()))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    asked = "import resit; from resit.study.hypotheses.registry import hypotheses; resit.explain; print(len(hypotheses()))"
+    done = subprocess.run([sys.executable, "-c", f"{blocked}; {asked}"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == len(registry.MODULES)
