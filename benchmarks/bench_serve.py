@@ -17,36 +17,32 @@ import numpy as np
 import pyarrow as pa
 from bench_store import CANDIDATES, images
 
-from resit.build.folder import BuildFolder
-from resit.build.steps.init import new_config
-from resit.build.steps.opened import INIT, open_build
-from resit.store.schemas import IMAGES, table
+from resit.build.steps.init import init_build, new_config
+from resit.build.steps.opened import open_build
 from resit.web.run import invite_to
 from resit.web.settings import Settings
 
 CLASSES, ORIGINALS, PEOPLE, SECONDS = 1000, 20, 200, 60.0
 SERVER = "RESIT_BENCH_POSTGRESQL"
-TIME = "2026-01-31T12:00:00.000Z"
 
 
 def made(path: Path, database: str | None) -> None:
-    """A build of all candidates, and 20 originals in each of 1,000 classes; nobody has voted."""
-    config = new_config(name="large", per_class=10, original={"source": "elsewhere"}, database=database)
-    folder = BuildFolder.create(path, config)
-    known = ORIGINALS * CLASSES
-    columns: dict[str, object] = {name: [""] * known for name in IMAGES}
-    columns |= {
-        "image": [f"original-{row}" for row in range(known)],
-        "class_id": [str(row % CLASSES) for row in range(known)],
-        "role": ["original"] * known,
-    }
-    with folder.store() as store:
-        store.add_images(pa.concat_tables([images(CANDIDATES), table(IMAGES, columns)]))
-        ids = [[str(number), f"class {number}"] for number in range(CLASSES)]
-        store.note(INIT, {"name": "old", "n": known, "label_space": "", "classes": ids, "fingerprint": ""}, TIME)
-    (path / "similar.csv").write_text(
-        "class_id,similar\n" + "".join(f"{number},{(number + 1) % CLASSES}\n" for number in range(CLASSES))
-    )
+    """A build of all candidates, and 20 small originals in each of 1,000 classes; nobody has voted."""
+    known, rng = ORIGINALS * CLASSES, np.random.default_rng(0)
+    original = path.with_name("original")
+    original.mkdir()
+    np.save(original / "images.npy", rng.integers(0, 256, (known, 8, 8, 3), dtype=np.uint8))
+    np.save(original / "labels.npy", np.arange(known) % CLASSES)
+    init_build(path, new_config(name="large", per_class=10, original={"source": str(original)}, database=database))
+    with open_build(path) as build:
+        found = images(CANDIDATES)
+        places = [f"images/{name[:2]}/{name}.png" for name in found["image"].to_pylist()]
+        build.store.add_images(found.set_column(found.column_names.index("path"), "path", pa.array(places)))
+    (path / "images" / "00").mkdir(parents=True, exist_ok=True)
+    for place in places:  # only pages are measured: nobody opens these
+        (path / place).touch()
+    rows = [f"{number},{(number + 1) % CLASSES}\n" for number in range(CLASSES)]
+    (path / "similar.csv").write_text("".join(["class_id,similar\n", *rows]))
 
 
 def load(folder: Path) -> dict[str, float]:

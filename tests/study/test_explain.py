@@ -13,12 +13,12 @@ from made import accuracies, predictions
 import resit
 from resit import Explanation, Predictions
 from resit.data.benchmark import ClassInfo
-from resit.errors import InputError, UsageError
+from resit.errors import InputError, OutputError, UsageError
 from resit.study.estimate import Estimate
 from resit.study.explain_result import Finding, Gathered
 from resit.study.explain_verdict import left_of
 from resit.study.hypotheses import registry
-from resit.study.hypotheses.interface import Hypothesis
+from resit.study.hypotheses.interface import Hypothesis, Material
 
 QUICK = ("statistical-error", "gap-split", "adaptivity-bound")
 
@@ -126,3 +126,27 @@ def test_answers_are_explained_where_no_extra_is_installed():
     done = subprocess.run([sys.executable, "-c", f"{blocked}; {asked}"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == len(registry.MODULES)
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), OutputError("cannot be written"), UsageError("too few"), RuntimeError("odd")])
+def test_no_failure_of_one_costs_the_others(
+    sets: tuple[Predictions, Predictions], monkeypatch: pytest.MonkeyPatch, error: Exception
+):
+    asked = (failing(error), *registry.hypotheses(("gap-split",)))
+    monkeypatch.setattr("resit.study.explain.hypotheses", lambda _: asked)
+    found = resit.explain(*sets, resamples=100)
+    assert [one.state for one in found.findings] == ["failed", "ran"]
+
+
+def test_answers_on_candidates_are_of_the_same_models(sets: tuple[Predictions, Predictions], monkeypatch: pytest.MonkeyPatch):
+    old, new = sets
+    seen = []
+
+    def run(material: Material, *_: object) -> Gathered:
+        seen.append(material.candidates)
+        return Gathered("seen")
+
+    one = Hypothesis("looks", "Looks", "?", "none", lambda _: (), lambda *_: 0.0, run)
+    monkeypatch.setattr("resit.study.explain.hypotheses", lambda _: (one,))
+    resit.explain(old.select(old.models[1:]), new, candidates=new.select(new.models[::-1]), resamples=100)
+    assert seen[0].models == old.models[1:]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made import accuracies
+from made import accuracies, predictions
 from scipy import stats
 
 import resit
@@ -349,3 +349,9 @@ def test_no_resamples_leave_exact_figures():
     assert found.models[0].disparity.difference.low is not None
     assert found.models[0].disparity.null.reason == "no permutations were asked for"
     assert score(found, "Asia").class_macro.low is None
+
+
+def test_several_columns_written_as_one_say_how_to_write_them():
+    given = predictions("geo", [0.9, 0.8], groups={"region": np.array(["a", "b"] * 200), "income": np.array(["x"] * 400)})
+    with pytest.raises(UsageError, match=r"is several columns\. Write --by region --by income"):
+        resit.groups(given, by="region,income")

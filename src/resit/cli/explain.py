@@ -54,6 +54,10 @@ def explain(
         Path | None,
         typer.Option(metavar="BUILD", help="Build that made NEW: votes, near-duplicates, revisions.", rich_help_panel=INPUT),
     ] = None,
+    candidates: Annotated[
+        Path | None,
+        typer.Option(metavar="RUNS", help="Answers on more of the build's candidates, by their ids.", rich_help_panel=INPUT),
+    ] = None,
     original_votes: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Votes on images of ORIGINAL.", rich_help_panel=INPUT)
     ] = None,
@@ -131,8 +135,8 @@ def explain(
         from resit.study.explain import explain as library_explain
 
         result = library_explain(
-            original,  # type: ignore[arg-type]
-            new,  # type: ignore[arg-type]
+            original,
+            new,
             only=tuple(only or ()),
             train=tuple(train or ()),
             classes=classes,
@@ -141,6 +145,7 @@ def explain(
             original_votes=original_votes,
             new_votes=new_votes,
             build=build,
+            candidates=load_all([candidates], PathOptions(classes=classes), tell)[0] if candidates else None,
             human=human,
             trainer=trainer,
             metric=metric,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replaced
 from importlib.util import find_spec
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from resit.data.models import ModelTable
 from resit.data.predictions import Predictions
-from resit.errors import InputError, UsageError
+from resit.errors import InputError, ResitError, UsageError
 from resit.stats.threads import one_blas_thread
 from resit.study.estimate import Caution
 from resit.study.explain_material import Source, Sources, gather, same_models
@@ -20,7 +21,7 @@ from resit.study.hypotheses.interface import Hypothesis, Material, Rules
 from resit.study.hypotheses.registry import hypotheses
 from resit.study.hypotheses.statistical_error import drop_of
 from resit.study.prepare import check_label_spaces, check_transforms, repair, require_sets
-from resit.study.settings import FEWEST_RESAMPLES, versions
+from resit.study.settings import FEWEST_RESAMPLES, Data, versions
 from resit.study.setview import TOP_K, SetView
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ DEFAULT_TRAINER, NEEDS = "resnet", "torch"
 
 
 def explain(
-    original: Predictions,
-    new: Predictions,
+    original: Data,
+    new: Data,
     *,
     only: Sequence[str] = (),
     train: Sequence[Source] = (),
@@ -43,6 +44,7 @@ def explain(
     original_votes: str | Path | None = None,
     new_votes: str | Path | None = None,
     build: str | Path | None = None,
+    candidates: Data | None = None,
     human: HumanAccuracy | str | Path | None = None,
     trainer: str | Trainer | None = None,
     metric: str = "top1",
@@ -71,7 +73,7 @@ def explain(
     Parameters
     ----------
     original, new : Predictions
-        Answers on the original and on the new test set.
+        Answers on the original and on the new test set. Figures alone are refused.
     only : sequence of str, optional
         Names of hypotheses. Default: all.
     train : sequence of path, str or Benchmark, optional
@@ -85,6 +87,9 @@ def explain(
         Votes on images, as ``resit build init --counts`` takes them.
     build : path, optional
         Build that made the new set: its votes, near-duplicates and revisions.
+    candidates : Predictions, optional
+        Answers of the same models on more of the build's candidates: for its other revisions. The examples' ids are the SHA-256
+        of the images' bytes, as in a release.
     human : HumanAccuracy or path, optional
         What people scored, as ``resit build exam results`` writes it.
     trainer : str or Trainer, optional
@@ -141,6 +146,7 @@ def explain(
             metric=metric,
             table=model_table,
             human=_human(human),
+            candidates=None if candidates is None else same_models(old, _answers(candidates))[1],
             trainer=_trainer(trainer, chosen, where),
         )
         drop = drop_of(material, rules)
@@ -215,8 +221,11 @@ def _asked(hypothesis: Hypothesis, material: Material, rules: Rules, tell: Tell)
     tell(f"{hypothesis.title}{f' (about {_time(seconds)})' if seconds >= 5 else ''}")
     try:
         return hypothesis.found(hypothesis.run(material, rules, tell))
-    except (ValueError, ArithmeticError, MemoryError, OSError, InputError) as error:
-        return hypothesis.failed(f"{type(error).__name__}: {error}" if not isinstance(error, InputError) else str(error))
+    except ResitError as error:
+        return hypothesis.failed(str(error))
+    except Exception as error:  # hours of the others are not lost with it
+        logging.getLogger("resit").debug("%s failed", hypothesis.name, exc_info=True)
+        return hypothesis.failed(f"{type(error).__name__}: {error}")
 
 
 def _time(seconds: float) -> str:

@@ -65,6 +65,9 @@ def values_of(benchmark: Benchmark, column: str, where: str) -> npt.NDArray[np.s
     if column in benchmark.groups:
         return benchmark.groups[column]
     known = [name for name in benchmark.groups if name]
+    if "," in column and all(part.strip() in benchmark.groups for part in column.split(",")):
+        apart = " ".join(f"--by {part.strip()}" for part in column.split(","))
+        raise UsageError(f"{column!r} is several columns", where=where, fix=f"Write {apart}")
     fix = f"It has {', '.join(known)}" if known else "Give labels with more columns: --labels FILE with id, label and groups"
     raise UsageError(f"{benchmark.name} has no group column {column!r}", where=where, fix=fix)
 

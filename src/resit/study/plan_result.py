@@ -8,14 +8,13 @@ from dataclasses import asdict, dataclass
 from resit.data.paths import counted
 
 
+@dataclass(frozen=True, slots=True)
 class Planned:
     """What all plans have: to be read as text, and as JSON."""
 
-    __slots__ = ()
-
     def to_json(self) -> str:
         """The plan as JSON."""
-        return json.dumps(asdict(self), indent=2) + "\n"  # type: ignore[call-overload]
+        return json.dumps(asdict(self), indent=2) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
