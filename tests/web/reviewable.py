@@ -61,8 +61,13 @@ def pets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(pets: Path, tmp_path: Path) -> Path:
     """A build of one's own that has a first revision."""
-    shutil.copytree(pets, tmp_path, dirs_exist_ok=True)
-    return tmp_path / "new"
+    return copied(pets, tmp_path)
+
+
+def copied(pets: Path, root: Path) -> Path:
+    """A copy of that build."""
+    shutil.copytree(pets, root, dirs_exist_ok=True)
+    return root / "new"
 
 
 def selected(served: Served, revision: int | None = None) -> dict[str, set[str]]:

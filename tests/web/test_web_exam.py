@@ -15,18 +15,14 @@ from sat_made import IMAGES, asked, given, images_of, say, seen_by, with_exam
 from served import Served
 
 import exam_made
-from databases import schema_of_its_own
 from extras import needs
 
 needs("fastapi", "uvicorn", "sqlalchemy", "psycopg")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Served]:
-    more = {}
-    if request.param == "postgresql":
-        more["database"] = schema_of_its_own(request.getfixturevalue("postgresql"))
-    with Served(with_exam(tmp_path, **more)) as server:
+@pytest.fixture
+def served(tmp_path: Path, database: str | None) -> Iterator[Served]:
+    with Served(with_exam(tmp_path, database=database)) as server:
         yield server
 
 

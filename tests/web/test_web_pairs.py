@@ -17,7 +17,6 @@ from PIL import Image
 from served import Served
 
 import steps_made as made
-from databases import schema_of_its_own
 from extras import needs
 
 needs("fastapi", "uvicorn", "sqlalchemy", "psycopg")
@@ -29,13 +28,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return near(tmp_path_factory.mktemp("built"))
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def served(request: pytest.FixtureRequest, built: Path, tmp_path: Path) -> Iterator[Served]:
-    if request.param == "postgresql":
-        folder = near(tmp_path, database=schema_of_its_own(request.getfixturevalue("postgresql")))
-    else:
-        folder = Path(shutil.copytree(built, tmp_path / "new"))
-    with Served(folder) as server:
+@pytest.fixture
+def served(built: Path, tmp_path: Path, database: str | None) -> Iterator[Served]:
+    with Served(near(tmp_path, database=database) if database else Path(shutil.copytree(built, tmp_path / "new"))) as server:
         yield server
 
 

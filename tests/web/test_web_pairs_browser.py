@@ -27,8 +27,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def served(built: Path, tmp_path: Path) -> Iterator[Served]:
-    with Served(Path(shutil.copytree(built, tmp_path / "new"))) as server:
+def served(built: Path, tmp_path: Path, database: str | None) -> Iterator[Served]:
+    with Served(near(tmp_path, database=database) if database else Path(shutil.copytree(built, tmp_path / "new"))) as server:
         yield server
 
 

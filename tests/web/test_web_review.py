@@ -15,7 +15,6 @@ from reviewable import Inside, Page, candidate, folder, job_done, judged, pets, 
 from served import Served
 
 import steps_made as made
-from databases import schema_of_its_own
 from extras import needs
 
 needs("fastapi", "uvicorn", "sqlalchemy")
@@ -222,12 +221,10 @@ def test_a_build_without_a_selection_says_so_and_gets_its_first_revision(tmp_pat
         assert "Revision 2 is made: nothing changed." in boss.get("/build").text
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_rounds_until_the_set_has_converged_and_its_release(tmp_path: Path, database: str, request: pytest.FixtureRequest):
+def test_rounds_until_the_set_has_converged_and_its_release(tmp_path: Path, database: str | None):
     import resit
 
-    where = None if database == "sqlite" else schema_of_its_own(request.getfixturevalue("postgresql"))
-    with Inside(judged(tmp_path, database=where)) as served:
+    with Inside(judged(tmp_path, database=database)) as served:
         rita, boss = served.client("reviewer", "Rita"), served.client("admin", "Al")
         page = Page(rita)
         page.image("wrong", key_of(page, 1))
@@ -303,6 +300,28 @@ def test_sampling_that_fails_is_told_and_ruins_nothing(folder: Path):
         served.kill()
         served.start()
         assert "The next revision: failed" in rita.get("/review").text
+
+
+def test_everything_is_exported_and_downloaded(served: Served):
+    import io
+    import zipfile
+
+    import pyarrow.parquet as pq
+
+    from resit.build.steps.opened import open_build
+
+    boss = served.client("admin", "Al")
+    assert boss.get("/build/export").status_code == 404
+    assert "Download" not in boss.get("/build").text
+    assert "Export everything" in submit(boss, "/build", "/build/export").text
+    job_done(boss)
+    assert "Download the last export" in boss.get("/build").text
+    answer = boss.get("/build/export")
+    assert "attachment" in answer.headers["content-disposition"]
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as file:
+        found = pq.read_table(io.BytesIO(file.read("counts.parquet")))
+    with open_build(served.folder) as build:
+        assert found.equals(build.store.counts())
 
 
 def test_a_release_that_is_refused_is_told_in_words(served: Served):

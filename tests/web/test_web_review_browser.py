@@ -8,22 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reviewable import candidate, folder, pets, selected, top, verdicts
+from reviewable import candidate, copied, judged, pets, selected, top, verdicts
 from served import Served
 
 from extras import needs
 
 needs("fastapi", "uvicorn", "sqlalchemy")
 
-__all__ = ["folder", "pets"]
+__all__ = ["pets"]
 
 Open = Callable[..., Any]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+MOST = 80  # marks between two kills, so that a slow machine does not pile them up
 
 
 @pytest.fixture
-def served(folder: Path) -> Iterator[Served]:
-    with Served(folder) as server:
+def served(pets: Path, tmp_path: Path, database: str | None) -> Iterator[Served]:
+    with Served(judged(tmp_path, database=database) if database else copied(pets, tmp_path)) as server:
         yield server
 
 
@@ -242,7 +243,7 @@ def test_every_verdict_shown_as_saved_is_there_once_after_the_server_was_killed(
         window.ticks = setInterval(() => window.clicks < window.most && cells[window.clicks++ % 4].click(), 25); }"""
     )
     for turn in range(2):
-        page.evaluate("most => { window.most = most; }", 80 * (turn + 1))
+        page.evaluate("most => { window.most = most; }", MOST * (turn + 1))
         page.wait_for_timeout(700)
         served.kill()
         page.wait_for_function("() => document.getElementById('state').textContent.startsWith('Offline')")

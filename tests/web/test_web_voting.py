@@ -59,6 +59,34 @@ def test_a_page_is_held_by_as_many_people_as_it_needs(served: Served):
     assert [one.page()[0] for one in people] == given  # asked again, everybody keeps theirs
 
 
+def test_the_next_page_is_kept_so_that_its_images_can_be_loaded_ahead(served: Served):
+    ann, bo = served.client(name="Ann"), served.client(name="Bo")
+    task, images = ann.page()
+    kept = ann.get("/vote/ahead").json()["images"]
+    assert len(kept) == PAGE
+    assert not set(kept) & set(images)
+    assert ann.get("/vote/ahead").json()["images"] == kept
+    assert ann.get(kept[0]).headers["content-type"] == "image/webp"
+    assert bo.get(kept[0]).status_code == 404
+    following = kept[0].split("/")[2]
+    assert (ann.click(following, 0).status_code, ann.finish(following).status_code) == (404, 404)
+    assert ann.page()[0] == task
+    assert ann.finish(task).json()["new"]
+    assert ann.page() == (following, kept)
+    begun = {row["time"] for row in served.rows("lease")}
+    assert "" not in begun
+    assert ann.click(following, 0).json() == {"saved": 1}
+    assert ann.finish(following, 0).json()["new"]
+
+
+def test_the_last_pages_are_kept_for_nobody(served: Served):
+    people = [served.client(name=f"p{number}") for number in range(PEOPLE * 2)]
+    given = [one.page()[0] for one in people]
+    assert all(given)
+    assert [one.get("/vote/ahead").json() for one in people] == [{"images": []}] * len(people)
+    assert len(served.rows("lease")) == len(people)
+
+
 def test_a_crowd_that_comes_at_once_is_served(tmp_path: Path):
     with Served(begun(tmp_path, people=50)) as served:
         people = [served.client() for _ in range(40)]

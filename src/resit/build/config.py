@@ -65,6 +65,13 @@ class SamplingConfig(_Section):
         return self
 
 
+GUIDANCE = (
+    "Mark an image if the thing itself is in it, even small, partly hidden, or among many other things.",
+    "Do not mark drawings, paintings, toys or other likenesses of it.",
+    "If you are not sure after a closer look, go by what you think is more likely.",
+)
+
+
 class VotesConfig(_Section):
     """How people are asked."""
 
@@ -72,6 +79,7 @@ class VotesConfig(_Section):
     positive: int = Field(default=3, ge=0, description="Of these, originals of the class")
     negative: int = Field(default=3, ge=0, description="Of these, originals of the most similar class")
     people: int = Field(default=10, ge=1, le=MOST, description="Fewest people who see each candidate")
+    guidance: tuple[str, ...] = Field(default=GUIDANCE, description="What the pages tell people of which images to mark")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from resit.build.config import SCHEMA_NAME, BuildConfig, config_text, read_config, schema_text
 from resit.errors import InputError, OutputError
+from resit.store.opening import CACHE
 
 if TYPE_CHECKING:
     from resit.store import Store
@@ -97,21 +98,26 @@ class BuildFolder:
             raise InputError(f"no build here: {CONFIG_NAME} is missing", where=folder, fix=fix)
         return cls(folder, read_config(target))
 
-    def store(self) -> Store:
+    def store(self, cache: int = CACHE) -> Store:
         """Open the build's store; use it in a ``with``.
+
+        Parameters
+        ----------
+        cache : int, optional
+            KiB of a SQLite file that each connection keeps in memory.
 
         Raises
         ------
         InputError, OutputError, UsageError
             As :func:`resit.store.open_store`.
         """
-        return self._open(create=False)
+        return self._open(create=False, cache=cache)
 
-    def _open(self, *, create: bool) -> Store:
+    def _open(self, *, create: bool, cache: int = CACHE) -> Store:
         from resit.store import open_store
 
         database = self.config.database or DATABASE_NAME
-        return open_store(database if "://" in database else self.path / database, create=create)
+        return open_store(database if "://" in database else self.path / database, create=create, cache=cache)
 
     def image_path(self, digest: str, ext: str) -> Path:
         """Where an image lies: ``images/ab/<digest>.<ext>``, in the folder.

@@ -12,7 +12,7 @@ from resit.cli.build_bias import bias
 from resit.cli.build_collect import collect
 from resit.cli.build_exam import exam
 from resit.cli.build_label import label
-from resit.cli.build_review import diff, release, review, status
+from resit.cli.build_review import diff, export, release, review, status
 from resit.cli.build_simulate import simulate
 from resit.cli.build_what_if import what_if
 from resit.cli.options import INPUT, OUTPUT, RUN, Debug, Folder, Json
@@ -177,6 +177,7 @@ build.command()(bias)
 build.command()(review)
 build.command()(status)
 build.command()(diff)
+build.command()(export)
 build.command()(release)
 build.add_typer(exam)
 build.command()(simulate)

@@ -78,6 +78,24 @@ def diff(
     typer.echo(json.dumps(done.to_dict(), indent=1, ensure_ascii=False) if as_json else done)
 
 
+def export(
+    folder: Folder,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="ZIP; replaced if it is there.", rich_help_panel=OUTPUT),
+    ],
+    debug: Debug = False,
+) -> None:
+    """Write all that is known of the build, but the images, as Parquet tables in one ZIP."""
+    from resit.build.steps.export import export_everything
+    from resit.build.steps.opened import open_build
+    from resit.cli.show import progress
+
+    with open_build(folder) as build, progress() as tell:
+        done = export_everything(build, output, tell=tell)
+    typer.echo(done)
+
+
 def release(
     folder: Folder,
     output: Annotated[

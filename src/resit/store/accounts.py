@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from resit.errors import UsageError
 from resit.store.bulk import next_number
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 ROLES = ("annotator", "reviewer", "admin")
 NAME = re.compile(r"[^\x00-\x1f\x7f]{1,80}")
+_REVOCATIONS = select(func.count()).where(INVITE.c.revoked != "")
+_WHO = (
+    select(ACCOUNT.c.id, ACCOUNT.c.name, ACCOUNT.c.role)
+    .join(INVITE, INVITE.c.account_id == ACCOUNT.c.id)
+    .join(SESSION, SESSION.c.invite_id == INVITE.c.id)
+    .where((SESSION.c.secret == bindparam("secret")) & (SESSION.c.ends > bindparam("time")) & (INVITE.c.revoked == ""))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +139,11 @@ def revoke(connection: Connection, name: str, time: str) -> int:
     return int(count)
 
 
+def revocations(connection: Connection) -> int:
+    """How many invites were ever revoked: while that is so, no session ends before its time."""
+    return int(connection.execute(_REVOCATIONS).scalar() or 0)
+
+
 def has_admin(connection: Connection) -> bool:
     """Whether somebody can open the admin page."""
     return any(one.good and one.account.role == "admin" for one in everybody(connection))
@@ -171,7 +183,5 @@ def end_session(connection: Connection, session: str) -> None:
 
 def who(connection: Connection, session: str, time: str) -> Account | None:
     """Whose session it is; None where there is none, it is over, or its invite was revoked."""
-    held = (SESSION.c.secret == hashed(session)) & (SESSION.c.ends > time) & (INVITE.c.revoked == "")
-    statement = select(ACCOUNT.c.id, ACCOUNT.c.name, ACCOUNT.c.role).join(INVITE, INVITE.c.account_id == ACCOUNT.c.id)
-    row: Any = connection.execute(statement.join(SESSION, SESSION.c.invite_id == INVITE.c.id).where(held)).first()
+    row: Any = connection.execute(_WHO, {"secret": hashed(session), "time": time}).first()
     return None if row is None else Account(*row)

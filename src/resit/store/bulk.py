@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,12 @@ def _is_one_of(connection: Connection, column: Column[Any], values: list[Any]) -
     return column == any_(bindparam(None, values, ARRAY(column.type)))
 
 
+@cache
+def _highest(column: Column[Any]) -> Select[Any]:
+    return select(func.max(column))
+
+
 def next_number(connection: Connection, column: Column[Any]) -> int:
     """The number after the highest of a column, from 1; one writer at a time makes it safe."""
-    highest = connection.execute(select(func.max(column))).scalar()
+    highest = connection.execute(_highest(column)).scalar()
     return 1 if highest is None else int(highest) + 1

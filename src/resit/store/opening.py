@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from resit.store.store import Store
 
 WAIT = 60.0
-CACHE = 65_536  # KiB of a SQLite file that a connection keeps in memory; names are looked up all over it
+CACHE = 65_536  # names are looked up all over the file
 WRITES = "resit_writes"  # option of a connection that takes the lock for writing when its transaction begins
 # A number of its own for the lock that lets one writer in at a time, as SQLite does; one for each schema of the database.
 ONE_WRITER = "SELECT pg_advisory_xact_lock(hashtext('resit'), hashtext(current_schema()))"
 
 
-def open_store(url: str | Path, *, create: bool = False, wait: float = WAIT) -> Store:
+def open_store(url: str | Path, *, create: bool = False, wait: float = WAIT, cache: int = CACHE) -> Store:
     """Open the store of a build. Use it in a ``with``, or close it.
 
     One store may be used by several threads, and one database by several processes, also of several machines with PostgreSQL.
@@ -37,6 +37,8 @@ def open_store(url: str | Path, *, create: bool = False, wait: float = WAIT) -> 
         Make the tables where there are none.
     wait : float
         Seconds to wait for another process that writes.
+    cache : int
+        KiB of a SQLite file that each connection keeps in memory.
 
     Returns
     -------
@@ -59,7 +61,7 @@ def open_store(url: str | Path, *, create: bool = False, wait: float = WAIT) -> 
     where = address.database or "" if address.get_backend_name() == "sqlite" else address.set(query={}).render_as_string()
     if address.get_backend_name() == "sqlite":
         _check_file(Path(where), create)
-        engine = _sqlite(address, wait)
+        engine = _sqlite(address, wait, cache)
     else:
         engine = _postgresql(address, wait)
     store = Store(engine, where)
@@ -135,7 +137,7 @@ def _check_file(path: Path, create: bool) -> None:
         raise OutputError("its folder does not exist", where=path, fix="Make the folder first.")
 
 
-def _sqlite(address: URL, wait: float) -> Engine:
+def _sqlite(address: URL, wait: float, cache: int) -> Engine:
     from sqlalchemy import create_engine, event
 
     engine = create_engine(address)
@@ -145,7 +147,7 @@ def _sqlite(address: URL, wait: float) -> Engine:
         connection.isolation_level = None
         connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute(f"PRAGMA cache_size = {-CACHE}")
+        connection.execute(f"PRAGMA cache_size = {-cache}")
         # A vote that the page showed as saved must survive a power cut. NORMAL may lose the last commits then, FULL does not;
         # it costs one fsync for each commit, and a commit is a whole page of votes or a whole file.
         connection.execute("PRAGMA synchronous = FULL")

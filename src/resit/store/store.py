@@ -35,6 +35,7 @@ class Store:
 
     def __init__(self, engine: Engine, where: str) -> None:
         self.engine = engine
+        self._writing = engine.execution_options(**{WRITES: True})
         self.where = where
 
     def __enter__(self) -> Self:
@@ -59,7 +60,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes; one at a time, the others wait."""
-        with faults(self.where), self.engine.execution_options(**{WRITES: True}).begin() as connection:
+        with faults(self.where), self._writing.begin() as connection:
             yield connection
 
     def add_images(self, table: pa.Table) -> Added:

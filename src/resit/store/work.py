@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import exists, func, insert, select, update
+from sqlalchemy import bindparam, exists, func, insert, select, tuple_, update
 
 from resit.store.bulk import next_number
 from resit.store.layout import CLASS_NAME, CLICK, FINISH, IMAGE_NAME, LEASE, REVIEWED, TASK, TASK_NAME, WORD
@@ -23,7 +23,7 @@ class Lease:
     ----------
     task_id : int
     time, ends : str
-        When it was given first, and until when it is theirs.
+        When it was given first, empty where it is only kept for later, and until when it is theirs.
     finished : bool
     """
 
@@ -39,6 +39,8 @@ class Click:
 
     Parameters
     ----------
+    account_id, task_id : int
+        Whose click it is, and on which task.
     event : str
         The page's own name of it.
     position : int
@@ -46,6 +48,8 @@ class Click:
     selected : bool
     """
 
+    account_id: int
+    task_id: int
     event: str
     position: int
     selected: bool
@@ -78,38 +82,73 @@ class Finished:
     time: str
 
 
-def _of(table: Table, account_id: int, task_id: int) -> ColumnElement[bool]:
+def _of(table: Table, account_id: ColumnElement[int], task_id: ColumnElement[int]) -> ColumnElement[bool]:
     return (table.c.account_id == account_id) & (table.c.task_id == task_id)
 
 
+# Statements that each click or page needs are built once.
+WHO, WHICH, WHEN = bindparam("account"), bindparam("task"), bindparam("time")
+_OPEN = (LEASE.c.ends > WHEN) & ~exists().where(_of(FINISH, LEASE.c.account_id, LEASE.c.task_id))
+_LEASE = select(
+    *(LEASE.c[name] for name in ("account_id", "task_id", "time", "ends")),
+    exists().where(_of(FINISH, LEASE.c.account_id, LEASE.c.task_id)).label("finished"),
+)
+_LEASES = _LEASE.where(LEASE.c.account_id == WHO).order_by(LEASE.c.time.desc(), LEASE.c.task_id)
+_LEASES_OF = _LEASE.where(tuple_(LEASE.c.account_id, LEASE.c.task_id).in_(bindparam("pairs", expanding=True)))
+_ADD_LEASE = insert(LEASE)
+_KEEP = update(LEASE).where(_of(LEASE, WHO, WHICH)).values(ends=bindparam("until"))
+_BEGIN = update(LEASE).where(_of(LEASE, WHO, WHICH)).values(time=bindparam("begun"), ends=bindparam("until"))
+_HELD = select(LEASE.c.task_id, func.count()).where(_OPEN).group_by(LEASE.c.task_id)
+_HOLDING = select(func.count()).where((LEASE.c.task_id == WHICH) & _OPEN).scalar_subquery()
+_SINCE = select(func.count()).where((FINISH.c.task_id == WHICH) & (FINISH.c.id > bindparam("last"))).scalar_subquery()
+_TAKEN = select(_HOLDING + _SINCE)
+_CLICK_KEY = (CLICK.c.account_id, CLICK.c.event)
+_KNOWN = select(*_CLICK_KEY).where(tuple_(*_CLICK_KEY).in_(bindparam("pairs", expanding=True)))
+_ADD_CLICKS = insert(CLICK)
+_MARKS = select(CLICK.c.position, CLICK.c.selected, CLICK.c.time).where(_of(CLICK, WHO, WHICH)).order_by(CLICK.c.id)
+
+
+def _as_lease(row: Any) -> Lease:
+    return Lease(row.task_id, row.time, row.ends, bool(row.finished))
+
+
 def leases(connection: Connection, account_id: int) -> list[Lease]:
-    """All tasks that somebody was ever given, the last one first."""
-    done = exists().where(_of(FINISH, LEASE.c.account_id, LEASE.c.task_id)).label("finished")
-    statement = select(LEASE.c.task_id, LEASE.c.time, LEASE.c.ends, done).where(LEASE.c.account_id == account_id)
-    found = connection.execute(statement.order_by(LEASE.c.time.desc(), LEASE.c.task_id))
-    return [Lease(row.task_id, row.time, row.ends, bool(row.finished)) for row in found]
+    """All tasks that somebody was ever given, the last one first; at the end those that are kept for later."""
+    return [_as_lease(row) for row in connection.execute(_LEASES, {"account": account_id})]
 
 
 def lease(connection: Connection, account_id: int, task_id: int) -> Lease | None:
     """One lease, or None where the task was never given to them."""
-    done = exists().where(_of(FINISH, account_id, task_id)).label("finished")
-    statement = select(LEASE.c.task_id, LEASE.c.time, LEASE.c.ends, done).where(_of(LEASE, account_id, task_id))
-    row: Any = connection.execute(statement).first()
-    return None if row is None else Lease(row.task_id, row.time, row.ends, bool(row.finished))
+    return leases_of(connection, [(account_id, task_id)]).get((account_id, task_id))
+
+
+def leases_of(connection: Connection, pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], Lease]:
+    """Leases by account and task; what was never given to them is left out."""
+    return {(row[0], row[1]): _as_lease(row) for row in connection.execute(_LEASES_OF, {"pairs": list(pairs)})}
 
 
 def hold(connection: Connection, account_id: int, task_id: int, time: str, ends: str) -> None:
     """Give somebody a task, or let them keep it for longer."""
-    if lease(connection, account_id, task_id) is None:
-        values = {"account_id": account_id, "task_id": task_id, "time": time, "ends": ends}
-        connection.execute(insert(LEASE), values)
+    known = lease(connection, account_id, task_id)
+    key = {"account": account_id, "task": task_id}
+    if known is None:
+        connection.execute(_ADD_LEASE, {"account_id": account_id, "task_id": task_id, "time": time, "ends": ends})
+    elif known.time:
+        connection.execute(_KEEP, {**key, "until": ends})
     else:
-        keep(connection, account_id, task_id, ends)
+        connection.execute(_BEGIN, {**key, "begun": time, "until": ends})
 
 
-def keep(connection: Connection, account_id: int, task_id: int, ends: str) -> None:
-    """Let somebody keep a task until another time."""
-    connection.execute(update(LEASE).where(_of(LEASE, account_id, task_id)).values(ends=ends))
+def hold_ahead(connection: Connection, account_id: int, task_id: int, ends: str) -> None:
+    """Keep a task for somebody who never had it; it is given to them by :func:`hold`."""
+    connection.execute(_ADD_LEASE, {"account_id": account_id, "task_id": task_id, "time": "", "ends": ends})
+
+
+def keep(connection: Connection, pairs: Iterable[tuple[int, int]], ends: str) -> None:
+    """Let people keep tasks until another time, by account and task."""
+    these = [{"account": account_id, "task": task_id, "until": ends} for account_id, task_id in pairs]
+    if these:
+        connection.execute(_KEEP, these)
 
 
 def let_go(connection: Connection, account_id: int, time: str) -> None:
@@ -119,37 +158,27 @@ def let_go(connection: Connection, account_id: int, time: str) -> None:
 
 def held(connection: Connection, time: str) -> dict[int, int]:
     """How many people hold each task that they have not finished."""
-    done = exists().where(_of(FINISH, LEASE.c.account_id, LEASE.c.task_id))
-    statement = select(LEASE.c.task_id, func.count()).where((LEASE.c.ends > time) & ~done).group_by(LEASE.c.task_id)
-    return {row[0]: row[1] for row in connection.execute(statement)}
+    return {row[0]: row[1] for row in connection.execute(_HELD, {"time": time})}
 
 
 def taken(connection: Connection, task_id: int, last: int, time: str) -> int:
     """How many people hold a task that they have not finished, or finished it after some other finish."""
-    done = exists().where(_of(FINISH, LEASE.c.account_id, LEASE.c.task_id))
-    holding = select(func.count()).where((LEASE.c.task_id == task_id) & (LEASE.c.ends > time) & ~done).scalar_subquery()
-    since = select(func.count()).where((FINISH.c.task_id == task_id) & (FINISH.c.id > last)).scalar_subquery()
-    return int(connection.execute(select(holding + since)).scalar_one())
+    return int(connection.execute(_TAKEN, {"task": task_id, "last": last, "time": time}).scalar_one())
 
 
-def add_clicks(connection: Connection, account_id: int, task_id: int, clicks: Sequence[Click], time: str) -> int:
-    """Add clicks in their order; those whose event is known count once.
-
-    Returns
-    -------
-    int
-        How many are new.
-    """
-    names = [click.event for click in clicks]
-    statement = select(CLICK.c.event).where((CLICK.c.account_id == account_id) & CLICK.c.event.in_(names))
-    known = set(connection.execute(statement).scalars())
+def add_clicks(connection: Connection, clicks: Iterable[Click], time: str) -> None:
+    """Add clicks in their order; those whose event is known of who made them count once."""
+    fresh = {(click.account_id, click.event): click for click in clicks}
+    if not fresh:
+        return
+    for known in connection.execute(_KNOWN, {"pairs": list(fresh)}).all():
+        del fresh[known[0], known[1]]
     first = next_number(connection, CLICK.c.id)
-    fresh = {click.event: click for click in clicks if click.event not in known}
     rows = [
         {
             "id": first + at,
-            "account_id": account_id,
-            "task_id": task_id,
+            "account_id": click.account_id,
+            "task_id": click.task_id,
             "position": click.position,
             "selected": int(click.selected),
             "event": click.event,
@@ -158,14 +187,12 @@ def add_clicks(connection: Connection, account_id: int, task_id: int, clicks: Se
         for at, click in enumerate(fresh.values())
     ]
     if rows:
-        connection.execute(insert(CLICK), rows)
-    return len(rows)
+        connection.execute(_ADD_CLICKS, rows)
 
 
 def marks(connection: Connection, account_id: int, task_id: int) -> dict[int, Mark]:
     """The last click on each image of a task, by position; images without one are left out."""
-    statement = select(CLICK.c.position, CLICK.c.selected, CLICK.c.time).where(_of(CLICK, account_id, task_id))
-    found = connection.execute(statement.order_by(CLICK.c.id))
+    found = connection.execute(_MARKS, {"account": account_id, "task": task_id})
     return {position: Mark(bool(selected), time) for position, selected, time in found}
 
 

@@ -82,6 +82,7 @@ def take_back(request: Request) -> Response:
             revoke(connection, body.name, moment())
     except UsageError as error:
         raise Stop(422, str(error)) from error
+    desk.sessions.forget()
     desk.figures.forget()
     return _back()
 

@@ -57,7 +57,7 @@ def finish(
         If the page is not theirs, or what they see is not what is stored.
     """
     held = lease(connection, account.id, task.number)
-    if held is None:
+    if held is None or not held.time:
         raise Stop(404, "This page was not given to you.")
     if held.finished:
         return False

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resit.store.work import finished_since, held, hold, leases, taken
+from resit.store.work import finished_since, held, hold, hold_ahead, leases, taken
 from resit.web.demand import Keys, seen_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from sqlalchemy import Connection
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from resit.store.accounts import Account
     from resit.store.work import Lease
     from resit.web.demand import Demand
-    from resit.web.office import Writer
+    from resit.web.turns import Writer
 
 FEW = 8  # pages that are looked up ahead, as others may take the first ones meanwhile
 
@@ -34,7 +33,7 @@ class Given:
     task_id : int or None
         None where nothing is left for them, or all that is left is in the hands of others.
     left : int
-        Pages after this one that still need people and that they have not had.
+        Pages after this one that still need people and of which they have seen nothing.
     """
 
     task_id: int | None
@@ -65,7 +64,10 @@ def give(store: Store, writer: Writer, account: Account, demand: Demand, time: s
     while True:
         with store.reading() as connection:
             mine = leases(connection, account.id)
-            options, left = _options(connection, account, demand, mine, time)
+            room = _room(connection, demand, time)
+            free = _free(connection, account, demand, mine, room)
+        going_on = [one.task_id for one in mine if _is_open(one, demand, room, time)]
+        options = going_on or free[:FEW]
         if not options:
             return Given(None, 0)
         with writer.writing() as connection:
@@ -74,28 +76,50 @@ def give(store: Store, writer: Writer, account: Account, demand: Demand, time: s
             for task in options:
                 if _is_theirs(mine, task, time) or _places(connection, demand, task, time) > 0:
                     hold(connection, account.id, task, time, ends)
-                    return Given(task, left)
+                    return Given(task, len(free) + len(going_on) - 1)
 
 
-def _options(
-    connection: Connection, account: Account, demand: Demand, mine: Sequence[Lease], time: str
-) -> tuple[list[int], int]:
-    """Pages to give, the first one first, and how many are left after it."""
-    room = _room(connection, demand, time)
+def give_ahead(store: Store, writer: Writer, account: Account, demand: Demand, time: str, ends: str) -> int | None:
+    """Keep the next page for somebody who is at one, so that its images can be loaded meanwhile.
+
+    Where fewer pages are free than are in people's hands, nothing is kept: the last pages go to whoever is there.
+
+    Parameters
+    ----------
+    store, writer, account, demand, time, ends
+        As :func:`give`.
+
+    Returns
+    -------
+    int or None
+        The task.
+    """
+    with store.reading() as connection:
+        mine = leases(connection, account.id)
+        room = _room(connection, demand, time)
+        if kept := [one.task_id for one in mine if not one.time and _is_open(one, demand, room, time)]:
+            return kept[0]
+        if np.count_nonzero(room > 0) <= sum(held(connection, time).values()):
+            return None
+        options = _free(connection, account, demand, mine, room)[:FEW]
+    with writer.writing() as connection:
+        if leases(connection, account.id) == mine:
+            for task in options:
+                if _places(connection, demand, task, time) > 0:
+                    hold_ahead(connection, account.id, task, ends)
+                    return task
+    return None
+
+
+def _free(connection: Connection, account: Account, demand: Demand, mine: Sequence[Lease], room: Keys) -> list[int]:
+    """Pages that can be given to somebody who never had them, the first one first."""
     had = np.array([one.task_id for one in mine], np.int64)
-    free = np.flatnonzero((room > 0) & ~np.isin(demand.tasks, had))
-    open_ = next((one.task_id for one in mine if _is_open(one, demand, room, time)), None)
-    if open_ is not None:
-        return [open_], len(free)
-    seen = _seen(connection, demand, account.name, mine)
+    seen = np.union1d(seen_elsewhere(connection, demand, account.name), demand.shown_on(had))
+    free = np.flatnonzero((room > 0) & ~np.isin(demand.tasks, np.concatenate([had, demand.showing(seen)])))
     last = next((demand.class_of.get(one.task_id) for one in mine), None)
     elsewhere = np.ones(len(free), bool) if last is None else demand.classes[free] != last
-    order = free[np.lexsort((demand.tasks[free], room[free], elsewhere))]
-    return list(islice(_unseen(demand, demand.tasks[order].tolist(), seen), FEW)), len(free) - 1
-
-
-def _unseen(demand: Demand, tasks: Sequence[int], seen: Keys) -> Iterator[int]:
-    return (task for task in tasks if not np.isin(demand.images[task], seen).any())
+    found: list[int] = demand.tasks[free[np.lexsort((demand.tasks[free], room[free], elsewhere))]].tolist()
+    return found
 
 
 def _room(connection: Connection, demand: Demand, time: str) -> Keys:
@@ -125,8 +149,3 @@ def _is_open(one: Lease, demand: Demand, room: Keys, time: str) -> bool:
         return not one.finished
     at = int(np.searchsorted(demand.tasks, one.task_id))
     return at < len(demand.tasks) and demand.tasks[at] == one.task_id and room[at] > 0
-
-
-def _seen(connection: Connection, demand: Demand, person: str, mine: Sequence[Lease]) -> Keys:
-    given = [demand.images[one.task_id] for one in mine if one.task_id in demand.images]
-    return np.concatenate([seen_elsewhere(connection, demand, person), *given])

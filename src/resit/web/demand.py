@@ -16,6 +16,7 @@ import numpy.typing as npt
 from sqlalchemy import func, select
 
 from resit.build.voting.plan import still_to_ask
+from resit.store.bulk import read
 from resit.store.images import tasks
 from resit.store.layout import ASSIGNMENT, COUNT, FINISH, PERSON_NAME, STATUS, TASK, TASK_NAME, VOTE
 from resit.store.votes import counts
@@ -45,10 +46,12 @@ class Demand:
         Numbers of the tasks that needed somebody, ascending; how many more people each needed, and its class.
     class_of : dict of int to int
         The class of each task.
-    images : dict of int to ndarray
-        Class and image of each place of a task, in one number.
+    tasks_of, keys : ndarray of int64
+        Of each place on any page its task, ascending, and its class and image in one number.
+    by_key : ndarray of int64
+        The places in the order of these.
     seen : dict of str to ndarray
-        The same of what people answered elsewhere, filled when asked for.
+        Class and image of what people answered elsewhere, filled when asked for.
     """
 
     stamp: tuple[int, ...]
@@ -57,13 +60,30 @@ class Demand:
     need: Keys
     classes: Keys
     class_of: dict[int, int]
-    images: dict[int, Keys]
+    tasks_of: Keys
+    keys: Keys
+    by_key: Keys
     seen: dict[str, Keys] = field(default_factory=dict)
 
     def needed(self, task: int) -> int:
         """How many more people a task needed."""
         at = int(np.searchsorted(self.tasks, task))
         return int(self.need[at]) if at < len(self.tasks) and self.tasks[at] == task else 0
+
+    def shown_on(self, tasks: Keys) -> Keys:
+        """Class and image of all places of some tasks."""
+        return self.keys[_places(self.tasks_of, tasks)]
+
+    def showing(self, keys: Keys) -> Keys:
+        """Tasks on which any image of some is, for its class."""
+        return self.tasks_of[self.by_key[_places(self.keys[self.by_key], keys)]]
+
+
+def _places(ordered: Keys, wanted: Keys) -> Keys:
+    """Where the wanted values are in an ordered array, all of them."""
+    first, end = (np.searchsorted(ordered, wanted, side) for side in ("left", "right"))
+    n = end - first
+    return np.asarray(np.repeat(end - n.cumsum(), n) + np.arange(n.sum()), np.int64)
 
 
 class Demands:
@@ -110,11 +130,12 @@ def _counted(connection: Connection, stamp: tuple[int, ...], people: int) -> Dem
     names = {row.name: row.id for row in connection.execute(select(TASK_NAME.c.id, TASK_NAME.c.name))}
     asked = still_to_ask(tasks(connection), counts(connection, None), people)
     need = np.array(sorted((names[name], number) for name, number in asked.items()), np.int64).reshape(-1, 2)
-    rows = np.array(connection.execute(select(TASK.c.task_id, TASK.c.class_id, TASK.c.image_id)).all(), np.int64).reshape(-1, 3)
+    columns = ("task_id", "class_id", "image_id")
+    found = read(connection, select(*(TASK.c[name] for name in columns)), dict.fromkeys(columns, "int64"))
+    rows = np.stack([column.to_numpy() for column in found.columns], 1)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
-    numbers, starts = np.unique(rows[:, 0], return_index=True)
-    parts = np.split((rows[:, 1] << CLASS_SHIFT) | rows[:, 2], starts[1:]) if len(numbers) else []
-    class_of = dict(zip(numbers.tolist(), rows[starts, 1].tolist(), strict=True))
+    keys = (rows[:, 1] << CLASS_SHIFT) | rows[:, 2]
+    class_of = dict(rows[:, :2].tolist())
     return Demand(
         stamp,
         last_finish(connection),
@@ -122,7 +143,9 @@ def _counted(connection: Connection, stamp: tuple[int, ...], people: int) -> Dem
         need[:, 1],
         np.array([class_of[task] for task in need[:, 0].tolist()], np.int64),
         class_of,
-        dict(zip(numbers.tolist(), parts, strict=True)),
+        rows[:, 0].copy(),
+        keys,
+        np.argsort(keys, kind="stable"),
     )
 
 

@@ -15,7 +15,7 @@ from resit import __version__
 from resit.web.identity import COOKIE, FIELD, HEADER
 from resit.web.pictures import SIZES
 from resit.web.replies import Failed
-from resit.web.routing import ADMINS, ANY_JSON, IMAGE, PAGE, REDIRECT, TEXT, Route
+from resit.web.routing import ADMINS, ANY_JSON, FILE, IMAGE, PAGE, REDIRECT, TEXT, Route
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,6 +67,7 @@ MEDIA: dict[str, tuple[str, dict[str, Any]]] = {
     PAGE: ("text/html", {"type": "string"}),
     TEXT: ("text/plain", {"type": "string"}),
     IMAGE: ("image/webp", {"type": "string", "contentMediaType": "image/webp"}),
+    FILE: ("application/zip", {"type": "string", "contentMediaType": "application/zip"}),
     ANY_JSON: ("application/json", {"type": "object"}),
 }
 SESSION, TOKEN = "session", "token"

@@ -63,6 +63,7 @@ def leave(request: Request) -> Response:
     desk = office(request)
     with desk.writer.writing() as connection:
         end_session(connection, visitor(request).session)
+    desk.sessions.forget()
     answer = shown(request, "left")
     answer.delete_cookie(COOKIE, path="/", **_safely(desk, request))
     return answer

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from resit.store.accounts import Account, who
 from resit.web.office import office
 from resit.web.stop import Stop
-from resit.web.times import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from resit.store.accounts import Account
     from resit.web.office import Office
 
 COOKIE = "resit_session"
@@ -49,7 +49,7 @@ def csrf_of(desk: Office, session: str) -> str:
 
 
 class Allowed:
-    """A dependency of a route: only people of some roles pass. It runs in a thread, as it asks the database.
+    """A dependency of a route: only people of some roles pass.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Allowed:
     def __init__(self, *roles: str) -> None:
         self.roles = frozenset(roles)
 
-    def __call__(self, request: Request) -> None:
+    async def __call__(self, request: Request) -> None:
         """Find out who asks, and keep it with the request.
 
         Raises
@@ -69,10 +69,9 @@ class Allowed:
         """
         session = request.cookies.get(COOKIE, "")
         desk = office(request)
-        account = None
-        if session:
-            with desk.build.store.reading() as connection:
-                account = who(connection, session, moment())
+        account = desk.sessions.known(session)
+        if account is None and session:
+            account = await run_in_threadpool(desk.sessions.look, session)
         if account is None:
             raise Stop(401, SIGN_IN)
         request.state.visitor = Visitor(account, session, csrf_of(desk, session))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import threading
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,38 +20,20 @@ from resit.web.references import References
 from resit.web.review_sets import ReviewSets
 from resit.web.runs import Runs
 from resit.web.saver import Saver
+from resit.web.sessions import Sessions
 from resit.web.tasks import Tasks
 from resit.web.tries import Tries
+from resit.web.turns import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from sqlalchemy import Connection
     from starlette.requests import Request
 
     from resit.build.steps.opened import Build
-    from resit.store import Store
     from resit.web.class_texts import ClassText
     from resit.web.settings import Settings
-
-
-class Writer:
-    """Lets the threads of this process write one after the other: a database that is asked by many at once lets some wait long.
-
-    Parameters
-    ----------
-    store : Store
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store, self._turn = store, threading.Lock()
-
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction that writes."""
-        with self._turn, self._store.writing() as connection:
-            yield connection
 
 
 @dataclass(frozen=True)
@@ -69,6 +49,7 @@ class Office:
     key : bytes
         From which secrets are made that need not be stored.
     writer : Writer
+    sessions : Sessions
     tasks : Tasks
     demands : Demands
     saver : Saver
@@ -92,6 +73,7 @@ class Office:
     texts: Mapping[str, ClassText]
     key: bytes
     writer: Writer
+    sessions: Sessions
     tasks: Tasks
     demands: Demands
     saver: Saver
@@ -146,6 +128,7 @@ def open_office(
         texts,
         key,
         writer,
+        Sessions(build.store),
         Tasks(build.store),
         Demands(build.store, build.config.votes.people),
         Saver(writer.writing, settings.lease * 60),

@@ -35,6 +35,12 @@ class Saved(Reply):
     saved: int
 
 
+class Ahead(Reply):
+    """Addresses of the images of the page that comes next; none where it is not known yet."""
+
+    images: list[str]
+
+
 class SavedNew(Saved):
     """How much of what was sent is on the disk, and how much of it was new."""
 

@@ -19,7 +19,7 @@ VOTERS = ("annotator", "admin")
 REVIEWERS = ("reviewer", "admin")
 ADMINS = ("admin",)
 EVERYBODY = ("annotator", "reviewer", "admin")
-PAGE, IMAGE, TEXT, REDIRECT, ANY_JSON = "page", "image", "text", "redirect", "json"
+PAGE, IMAGE, TEXT, FILE, REDIRECT, ANY_JSON = "page", "image", "text", "file", "redirect", "json"
 
 
 class Route(NamedTuple):
@@ -37,7 +37,7 @@ class Route(NamedTuple):
         What a route that writes is sent. It is checked before the callable is called, which has it from
         :func:`resit.web.sent.sent`.
     gives : tuple of (str or type of Reply), optional
-        What comes where all goes well: PAGE, IMAGE, TEXT, REDIRECT, or a record of JSON.
+        What comes where all goes well: PAGE, IMAGE, TEXT, FILE, REDIRECT, or a record of JSON.
     stops : tuple of int, optional
         Other statuses it may end with than those that follow from the rest.
     query : tuple of str, optional

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 EXTRA = "web"
+CACHE = 4_096  # KiB of a SQLite file for each of the connections, of which there are many
+SWITCH = 0.0005  # seconds until a thread that computes lets one go on that has clicks to save
 OPEN_TO_OTHERS = (
     "Anybody in the network can reach this address, and what is sent is not encrypted. "
     "For people elsewhere put a reverse proxy with TLS before it: --behind-proxy https://…"
@@ -111,11 +117,11 @@ def serve(
     from resit.web.office import open_office
     from resit.web.runs import read_runs
 
-    with open_build(folder) as build:
+    with open_build(folder, cache=CACHE) as build:
         found = class_texts(build, texts)
         answers, lines = read_runs(build, runs)
-        plan, people = planned_tasks(build, similar, tell=tell)
-        pages_of(build, build.store.tasks(), people, tell=tell)
+        tell("Planning tasks")
+        plan = _planned(folder, similar)
         desk = open_office(build, settings, found, similar=similar, runs=answers)
         desk.demands.get()
         config = uvicorn.Config(
@@ -130,9 +136,11 @@ def serve(
             timeout_keep_alive=30,
             timeout_graceful_shutdown=5,
         )
+        sys.setswitchinterval(SWITCH)
+        gc.freeze()  # the build, of which nothing becomes garbage; to look through it stops all for a moment
         try:
             listening = _listen(settings)
-            say(str(plan))
+            say(plan)
             for line in lines:
                 say(line)
             for line in _greeting(build, settings):
@@ -140,6 +148,19 @@ def serve(
             uvicorn.Server(config).run(sockets=[listening])
         finally:
             desk.saver.close()
+
+
+def _planned(folder: str | Path, similar: str | Path | None) -> str:
+    """Plan tasks in a process of its own: it takes memory that the server would keep for as long as it runs."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as apart:
+        return apart.submit(_plan, folder, similar).result()
+
+
+def _plan(folder: str | Path, similar: str | Path | None) -> str:
+    with open_build(folder) as build:
+        plan, people = planned_tasks(build, similar)
+        pages_of(build, build.store.tasks(), people)
+    return str(plan)
 
 
 def _listen(settings: Settings) -> object:

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from resit.store.work import Click, add_clicks, keep, lease
+from resit.store.work import Click, add_clicks, keep, leases_of
 from resit.web.stop import Stop
 from resit.web.times import moment
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from resit.store.work import Lease
+
 TOGETHER = 100  # requests in one commit
+RENEWED = 0.9  # a lease is made longer once less than this part of it is left
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,11 @@ class Clicks:
     account_id: int
     task_id: int
     clicks: tuple[Click, ...]
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Account and task."""
+        return self.account_id, self.task_id
 
 
 class Saver:
@@ -43,28 +51,23 @@ class Saver:
 
     def __init__(self, writing: Callable[[], AbstractContextManager[Any]], lease: float) -> None:
         self._writing, self._lease = writing, lease
-        self._queue: queue.SimpleQueue[tuple[Clicks, Future[int]] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[Clicks, Future[None]] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="saver", daemon=True)
         self._thread.start()
 
-    def save(self, clicks: Clicks) -> int:
-        """Save clicks; when this returns they are on the disk.
+    def save(self, clicks: Clicks) -> Future[None]:
+        """Save clicks.
 
         Returns
         -------
-        int
-            How many are new.
-
-        Raises
-        ------
-        Stop
-            If the page is not theirs, or they have finished it and some clicks are new.
-        ResitError
-            If the database cannot be written.
+        Future
+            Done when they are on the disk. It raises Stop if the page is not theirs, or they have finished it, and ResitError
+            if the database cannot be written.
         """
-        done: Future[int] = Future()
+        done: Future[None] = Future()
+        done.set_running_or_notify_cancel()  # clicks of who does not wait for the answer are saved as well
         self._queue.put((clicks, done))
-        return done.result()
+        return done
 
     def close(self) -> None:
         """Write what waits, then end."""
@@ -79,7 +82,7 @@ class Saver:
             if not more:
                 return
 
-    def _batch(self) -> tuple[list[tuple[Clicks, Future[int]]], bool]:
+    def _batch(self) -> tuple[list[tuple[Clicks, Future[None]]], bool]:
         """What waits, and whether to go on after it."""
         batch = []
         item = self._queue.get()
@@ -93,28 +96,31 @@ class Saver:
                 return batch, True
         return batch, False
 
-    def _write(self, batch: list[tuple[Clicks, Future[int]]]) -> None:
-        time, ends = moment(), moment(self._lease)
+    def _write(self, batch: list[tuple[Clicks, Future[None]]]) -> None:
         try:
             with self._writing() as connection:
-                results = [_saved(connection, clicks, time, ends) for clicks, _ in batch]
+                refused = self._saved(connection, [clicks for clicks, _ in batch])
         except Exception as error:  # goes to those who wait for it
             for _, done in batch:
                 done.set_exception(error)
             return
-        for (_, done), result in zip(batch, results, strict=True):
-            if isinstance(result, Stop):
-                done.set_exception(result)
+        for clicks, done in batch:
+            if clicks.key in refused:
+                done.set_exception(refused[clicks.key])
             else:
-                done.set_result(result)
+                done.set_result(None)
+
+    def _saved(self, connection: Connection, given: list[Clicks]) -> dict[tuple[int, int], Stop]:
+        """Save clicks, but for those of accounts and tasks that are refused, which leave the others as they are."""
+        held = leases_of(connection, {one.key for one in given})
+        refused = {one.key: stop for one in given if (stop := _refusal(held.get(one.key)))}
+        add_clicks(connection, (click for one in given if one.key not in refused for click in one.clicks), moment())
+        soon = moment(RENEWED * self._lease)
+        keep(connection, (key for key, lease in held.items() if key not in refused and lease.ends < soon), moment(self._lease))
+        return refused
 
 
-def _saved(connection: Connection, clicks: Clicks, time: str, ends: str) -> int | Stop:
-    """Save the clicks of one request; what is refused leaves those of others as they are."""
-    held = lease(connection, clicks.account_id, clicks.task_id)
-    if held is None:
+def _refusal(lease: Lease | None) -> Stop | None:
+    if lease is None or not lease.time:
         return Stop(404, "This page was not given to you.")
-    if held.finished:
-        return Stop(409, "You have finished this page.")
-    keep(connection, clicks.account_id, clicks.task_id, ends)
-    return add_clicks(connection, clicks.account_id, clicks.task_id, clicks.clicks, time)
+    return Stop(409, "You have finished this page.") if lease.finished else None

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
 from resit.build.steps.dedupe import find_duplicates
-from resit.build.steps.label import pages_of, planned_tasks
+from resit.build.steps.export import export_everything
+from resit.build.steps.label import EXPORTS, pages_of, planned_tasks
 from resit.build.steps.publish import release_build
 from resit.web.identity import visitor
 from resit.web.jobs import Ended
@@ -20,7 +22,7 @@ from resit.web.office import Office, office
 from resit.web.render import shown
 from resit.web.replies import Jobs
 from resit.web.review_rounds import SAMPLE
-from resit.web.routing import ADMINS, REDIRECT, REVIEWERS, Route
+from resit.web.routing import ADMINS, FILE, REDIRECT, REVIEWERS, Route
 from resit.web.sent import RevisionStepSent, StepSent, sent
 from resit.web.stop import Stop
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     from resit.build.steps.opened import Tell
 
-PLAN, DEDUPE, RELEASE = "plan", "dedupe", "release"
+PLAN, DEDUPE, RELEASE, EXPORT = "plan", "dedupe", "release", "export"
 RELEASES = "releases"
 # The version names a folder.
 VERSION = re.compile(r"^[0-9A-Za-z][0-9A-Za-z._+-]{0,39}$")
@@ -71,6 +73,7 @@ def overview(request: Request) -> Response:
         jobs=desk.jobs.all(),
         busy=desk.jobs.running(),
         releases=_releases(desk),
+        exported=_exported(desk).is_file(),
         revision=desk.reviews.last(),
         event=secrets.token_hex(16),
         sample=SAMPLE,
@@ -142,10 +145,35 @@ def release(request: Request) -> Response:
     return _started(request, RELEASE, work)
 
 
+def export(request: Request) -> Response:
+    """Write all that is known of the build, but the images, into one file."""
+    desk = office(request)
+
+    def work(tell: Tell) -> Ended:
+        return Ended(str(export_everything(desk.build, _exported(desk), tell=tell)))
+
+    return _started(request, EXPORT, work)
+
+
+def exported(request: Request) -> Response:
+    """The file that was written last."""
+    desk = office(request)
+    path = _exported(desk)
+    if not path.is_file():
+        raise Stop(404, "Nothing was exported yet.")
+    return FileResponse(path, media_type="application/zip", filename=f"{desk.build.path.absolute().name}-{path.name}")
+
+
+def _exported(desk: Office) -> Path:
+    return desk.build.path.absolute() / EXPORTS / "everything.zip"
+
+
 ROUTES = (
     Route("GET", "/build", overview, ADMINS),
+    Route("GET", "/build/export", exported, ADMINS, gives=(FILE,), stops=(404,)),
     Route("GET", "/jobs", job_states, REVIEWERS, gives=(Jobs,)),
     Route("POST", "/build/plan", plan, ADMINS, StepSent, (REDIRECT,), (409,)),
     Route("POST", "/build/dedupe", dedupe, ADMINS, StepSent, (REDIRECT,), (409,)),
+    Route("POST", "/build/export", export, ADMINS, StepSent, (REDIRECT,), (409,)),
     Route("POST", "/build/release", release, ADMINS, ReleaseSent, (REDIRECT,), (409,)),
 )

@@ -47,6 +47,13 @@ class Tasks:
         self._store, self._lock = store, threading.Lock()
         self._kept: OrderedDict[str | int, Task] = OrderedDict()
 
+    def kept(self, key: str | int) -> Task | None:
+        """A task, if it is in memory."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
     def get(self, key: str | int) -> Task:
         """A task by its name, or by its number.
 
@@ -55,10 +62,8 @@ class Tasks:
         Stop
             If there is none.
         """
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+        if (kept := self.kept(key)) is not None:
+            return kept
         with self._store.reading() as connection:
             found = task_named(connection, key) if isinstance(key, str) else task_numbered(connection, key)
             if found is None:

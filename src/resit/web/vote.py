@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 
 from pydantic import Field
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from resit.store.work import Click, finished, lease, marks
 from resit.web.answers import finish
-from resit.web.assign import give
+from resit.web.assign import give, give_ahead
 from resit.web.class_texts import ClassText
 from resit.web.identity import visitor
 from resit.web.office import Office, office
 from resit.web.pictures import SIZES
 from resit.web.render import shown
-from resit.web.replies import Finished, Saved
+from resit.web.replies import Ahead, Finished, Saved
 from resit.web.routing import IMAGE, VOTERS, Route
 from resit.web.saver import Clicks
 from resit.web.sent import EVENT, Sent, sent
@@ -70,10 +72,22 @@ def voting(request: Request) -> Response:
         task=task.name,
         text=desk.texts.get(task.class_id, ClassText(task.class_id)),
         images=images,
+        guidance=desk.build.config.votes.guidance,
         pages=len(done),
         left=given.left,
         minutes=None if pace is None else max(1, round((given.left + 1) * pace / 60)),
     )
+
+
+def ahead(request: Request) -> Response:
+    """Keep the next page for who is at one, and tell the addresses of its images, so that they can be loaded meanwhile."""
+    desk, account = office(request), visitor(request).account
+    store, demand = desk.build.store, desk.demands.get()
+    kept = give_ahead(store, desk.writer, account, demand, moment(), moment(desk.settings.lease * 60))
+    if kept is None:
+        return JSONResponse({"images": []})
+    task = desk.tasks.get(kept)
+    return JSONResponse({"images": [f"/vote/{task.name}/{image_id(desk, request, one.image)}/small" for one in task.shown]})
 
 
 def image_id(desk: Office, request: Request, image: str) -> str:
@@ -97,15 +111,15 @@ def picture(request: Request, task: str, image: str, size: str) -> Response:
     return FileResponse(desk.pictures.path(found, size), media_type="image/webp", headers=keep)
 
 
-def clicks(request: Request, task: str) -> Response:
+async def clicks(request: Request, task: str) -> Response:
     """Save clicks. When this is answered they are on the disk."""
     desk, account = office(request), visitor(request).account
     body: ClicksSent = sent(request)
-    known = desk.tasks.get(task)
+    known = desk.tasks.kept(task) or await run_in_threadpool(desk.tasks.get, task)
     if any(click.position >= len(known.shown) for click in body.clicks):
         raise Stop(422, "A click on an image that the page does not have.")
-    found = tuple(Click(click.event, click.position, click.selected) for click in body.clicks)
-    desk.saver.save(Clicks(account.id, known.number, found))
+    found = tuple(Click(account.id, known.number, click.event, click.position, click.selected) for click in body.clicks)
+    await asyncio.wrap_future(desk.saver.save(Clicks(account.id, known.number, found)))
     return JSONResponse({"saved": len(found)})
 
 
@@ -122,6 +136,7 @@ def done(request: Request, task: str) -> Response:
 
 ROUTES = (
     Route("GET", "/vote", voting, VOTERS),
+    Route("GET", "/vote/ahead", ahead, VOTERS, gives=(Ahead,)),
     Route("GET", "/vote/{task}/{image}/{size}", picture, VOTERS, gives=(IMAGE,)),
     Route("POST", "/vote/{task}/clicks", clicks, VOTERS, ClicksSent, (Saved,), (409,)),
     Route("POST", "/vote/{task}/finish", done, VOTERS, FinishSent, (Finished,), (412,)),

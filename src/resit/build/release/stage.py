@@ -47,7 +47,7 @@ def staged(target: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def writing(target: Path) -> Iterator[None]:
-    """Turn what the system says of a folder that cannot be written into an OutputError.
+    """Turn what the system says of a place that cannot be written into an OutputError.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def writing(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        what = f"the release could not be written: {error.strerror or error}"
+        what = f"it could not be written: {error.strerror or error}"
         fix = "Make room, or choose a folder that you can write to; what was there before is intact."
         raise OutputError(what, where=target, fix=fix) from error
 

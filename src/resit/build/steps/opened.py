@@ -15,6 +15,7 @@ from resit.data.benchmark import Benchmark, ClassInfo
 from resit.data.load_benchmark import load_benchmark
 from resit.errors import InputError
 from resit.store import Store
+from resit.store.opening import CACHE
 
 if TYPE_CHECKING:
     from resit.store.records import Note
@@ -100,13 +101,15 @@ def load_original(config: BuildConfig) -> Benchmark:
 
 
 @contextmanager
-def open_build(path: str | Path) -> Iterator[Build]:
+def open_build(path: str | Path, *, cache: int = CACHE) -> Iterator[Build]:
     """Open a build, in a ``with``.
 
     Parameters
     ----------
     path : str or Path
         Its folder.
+    cache : int, optional
+        KiB of a SQLite file that each connection keeps in memory.
 
     Raises
     ------
@@ -114,5 +117,5 @@ def open_build(path: str | Path) -> Iterator[Build]:
         If there is none, or its configuration or database cannot be read.
     """
     folder = BuildFolder.open(path)
-    with folder.store() as store:
+    with folder.store(cache) as store:
         yield Build(folder, store)

@@ -96,7 +96,10 @@ function columns() {
 function enlarge() {
   large.src = cells[at].dataset.large;
   large.alt = cells[at].getAttribute("aria-label");
-  if (!zoom.open) zoom.showModal();
+  if (!zoom.open) {
+    zoom.showModal();
+    large.focus();
+  }
   told();
 }
 
@@ -165,10 +168,13 @@ document.addEventListener("keydown", (event) => {
   const steps = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - row, ArrowDown: at + row, Home: 0, End: cells.length - 1 };
   if (key in steps) {
     if (steps[key] >= 0 && steps[key] < cells.length) focusOn(steps[key]);
-  } else if (key === " " || key === "Enter") {
+  } else if (key === "Enter" || key === "x") {
     if (onOther) return; // the button does what it says
     toggle(at, event.shiftKey);
-  } else if (key === "z") zoom.open ? zoom.close() : enlarge();
+  } else if (key === " " || key === "z") {
+    if (onOther && key === " ") return;
+    zoom.open ? zoom.close() : enlarge();
+  }
   else if (key === "u") undo();
   else if (key === "d" && !zoom.open) done();
   else return;
@@ -204,3 +210,15 @@ for (const { position, selected } of outbox.waiting()) {
 }
 told();
 outbox.send();
+
+// The images of the next page are loaded while this one is looked at.
+async function loadAhead() {
+  try {
+    const answer = await fetch("/vote/ahead");
+    if (answer.ok) for (const address of (await answer.json()).images) new Image().src = address;
+  } catch {
+    // Without a connection they come with their page.
+  }
+}
+if (document.readyState === "complete") loadAhead();
+else addEventListener("load", loadAhead);
