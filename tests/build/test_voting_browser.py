@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
-import importlib.util
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qs
@@ -41,27 +38,6 @@ customElements.define("crowd-form", class extends HTMLElement {
 """
 TASK = one_task("t1", ("a", "b", "c", "d", "e"), d="positive", e="negative")
 Open = Callable[..., Any]
-
-
-def _need(found: object, what: str) -> None:
-    if found:
-        return
-    if os.environ.get("RESIT_REQUIRE_ALL") == "1":
-        pytest.fail(f"{what} is missing")
-    pytest.skip(f"{what} is missing")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    _need(importlib.util.find_spec("playwright"), "playwright")
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    _need(path, "chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,27 +16,6 @@ from resit.data.accuracies import Figures
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 SHOWN = "article:not([hidden])"
 Open = Callable[..., Any]
-
-
-def _need(found: object, what: str) -> None:
-    if found:
-        return
-    if os.environ.get("RESIT_REQUIRE_ALL") == "1":
-        pytest.fail(f"{what} is missing")
-    pytest.skip(f"{what} is missing")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    _need(importlib.util.find_spec("playwright"), "playwright")
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    _need(path, "chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,27 +15,6 @@ from databases import address, postgresql, schema_of_its_own
 # What the browser says of itself where a request is refused or the connection is lost.
 EXPECTED = re.compile(r"Failed to load resource: (net::ERR_|the server responded with a status of 4)")
 __all__ = ["address", "postgresql"]
-
-
-def _need(found: object, what: str) -> None:
-    if found:
-        return
-    if os.environ.get("RESIT_REQUIRE_ALL") == "1":
-        pytest.fail(f"{what} is missing")
-    pytest.skip(f"{what} is missing")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    _need(importlib.util.find_spec("playwright"), "playwright")
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    _need(path, "chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
