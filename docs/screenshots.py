@@ -121,7 +121,7 @@ def built(root: Path, truth: dict[str, str]) -> Path:
     """A build with candidates, votes from elsewhere, a revision and an exam."""
     source = {"source": str(root / "original"), "counts": str(root / "counts.csv")}
     settings = {
-        "sampling": {"strategy": "top-images"},
+        "sampling": {"strategy": "top-images", "minimum_votes": 4},
         "votes": {"people": 4},
         "duplicates": {"metrics": {"relative": {"target": TARGET}}},
     }

@@ -144,7 +144,8 @@ def begin(root: Path, folder: str = "new", **more: Any) -> Begun:
     if not (root / "original").exists():
         original(root)
     source = {"source": str(root / "original"), "counts": str(root / "counts.csv")}
-    settings = {"name": "pets", "per_class": 2, "sampling": {"strategy": "top-images"}, "original": source, **more}
+    sampling = {"strategy": "top-images", "minimum_votes": min(10, more.get("votes", {}).get("people", 10))}
+    settings = {"name": "pets", "per_class": 2, "sampling": sampling, "original": source, **more}
     return init_build(root / folder, new_config(**settings))
 
 

@@ -102,6 +102,7 @@ def test_the_defaults_are_those_of_the_papers():
         ("[1, 3]", "[1, 5]", 10, "sampling: edges are whole numbers from 1 to 4"),
         ("[1, 3]", "[0.2]", 16, "sampling.edges.0: input should be a valid integer"),
         ("positive: 2", "positive: 17", 17, "votes: a task must have room for candidates beside its controls"),
+        ("positive: 2", "people: 9", 17, "votes: people is 9, too few for sampling.minimum_votes, 10"),
         ("- train-1.parquet", "- 1", 25, "references.1: input should be a valid string"),
         ("votes: {task: 20, positive: 2}", "votes: 20", 17, "votes: input should be a valid dictionary"),
     ],

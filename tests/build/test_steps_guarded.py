@@ -96,7 +96,8 @@ def test_a_class_that_sampling_cannot_fill_is_not_sent_to_sampling_again(tmp_pat
 
 def test_too_few_originals_are_told_before_people_are_asked(tmp_path: Path):
     few = {"task": 8, "positive": 1, "negative": 1, "people": 2}
-    begin(tmp_path, original={"source": str(tmp_path / "original")}, sampling={"strategy": "matched-frequency"}, votes=few)
+    matched = {"strategy": "matched-frequency", "minimum_votes": 2}
+    begin(tmp_path, original={"source": str(tmp_path / "original")}, sampling=matched, votes=few)
     with open_build(tmp_path / "new") as build:
         gather(build, photos(tmp_path))
         plan = export_tasks(build, "csv").plan

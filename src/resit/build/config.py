@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from resit.build.duplicates.metrics import DEFAULT_METRICS
 from resit.data.guard import reading, refuse_unfit
@@ -122,6 +122,14 @@ class BuildConfig(_Section):
     votes: VotesConfig = Field(default=VotesConfig(), description="How people are asked")
     duplicates: DuplicatesConfig = Field(default=DuplicatesConfig(), description="How near-duplicates are looked for")
     references: tuple[str, ...] = Field(default=(), description="Sets that no new image may be a near-duplicate of")
+
+    @field_validator("votes")
+    @classmethod
+    def _enough(cls, votes: VotesConfig, others: ValidationInfo) -> VotesConfig:
+        sampling: SamplingConfig | None = others.data.get("sampling")
+        if sampling is not None and votes.people < sampling.minimum_votes:
+            raise ValueError(f"people is {votes.people}, too few for sampling.minimum_votes, {sampling.minimum_votes}")
+        return votes
 
 
 def read_config(path: Path) -> BuildConfig:

@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -152,8 +153,13 @@ def serve(
 
 def _planned(folder: str | Path, similar: str | Path | None) -> str:
     """Plan tasks in a process of its own: it takes memory that the server would keep for as long as it runs."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as apart:
-        return apart.submit(_plan, folder, similar).result()
+    try:
+        with ProcessPoolExecutor(1, get_context("spawn")) as apart:
+            return apart.submit(_plan, folder, similar).result()
+    except BrokenProcessPool as error:
+        what = "the planning of tasks was ended from outside, or begun by a script that is not guarded"
+        fix = "Make room in memory; in a script, call serve under `if __name__ == '__main__':`."
+        raise OutputError(what, where=folder, fix=fix) from error
 
 
 def _plan(folder: str | Path, similar: str | Path | None) -> str:

@@ -156,11 +156,11 @@ def export(request: Request) -> Response:
 
 
 def exported(request: Request) -> Response:
-    """The file that was written last."""
+    """The file that was written last; where there is none, the page on which it is made."""
     desk = office(request)
     path = _exported(desk)
     if not path.is_file():
-        raise Stop(404, "Nothing was exported yet.")
+        return RedirectResponse("/build", 303)
     return FileResponse(path, media_type="application/zip", filename=f"{desk.build.path.absolute().name}-{path.name}")
 
 
@@ -170,7 +170,7 @@ def _exported(desk: Office) -> Path:
 
 ROUTES = (
     Route("GET", "/build", overview, ADMINS),
-    Route("GET", "/build/export", exported, ADMINS, gives=(FILE,), stops=(404,)),
+    Route("GET", "/build/export", exported, ADMINS, gives=(FILE, REDIRECT)),
     Route("GET", "/jobs", job_states, REVIEWERS, gives=(Jobs,)),
     Route("POST", "/build/plan", plan, ADMINS, StepSent, (REDIRECT,), (409,)),
     Route("POST", "/build/dedupe", dedupe, ADMINS, StepSent, (REDIRECT,), (409,)),

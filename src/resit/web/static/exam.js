@@ -226,4 +226,5 @@ get("done").addEventListener("click", async () => {
 for (const { place, class_id: classId } of outbox.waiting()) if (places[place]) mark(places[place], classId);
 go(Math.max(0, places.findIndex((place) => !isAnswered(place))));
 focusField();
+get("done").disabled = false;
 outbox.send();

@@ -395,4 +395,5 @@ zoom.addEventListener("close", () => cells[at].focus());
 recent = outbox.waiting();
 show();
 refresh();
+byId("done").disabled = false;
 outbox.send();

@@ -209,6 +209,7 @@ for (const { position, selected } of outbox.waiting()) {
   if (index >= 0) show(index, selected);
 }
 told();
+doneButton.disabled = false;
 outbox.send();
 
 // The images of the next page are loaded while this one is looked at.
