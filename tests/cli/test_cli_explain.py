@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,3 +77,61 @@ def test_a_report_is_not_written_over_other_files(sets: Path, capsys: pytest.Cap
     (sets / "mine/notes.txt").write_text("mine")
     assert run(["explain", "old", "new", *QUICK, "-o", "mine"]) == 4
     assert "other files" in capsys.readouterr().err
+
+
+def finding(name: str, *words: str) -> dict[str, Any]:
+    assert run(["explain", "old", "new", "--only", name, "--resamples", "100", *words, "-o", "out", "-q"]) == 0
+    return dict(json.loads(Path("out/result.json").read_text())["findings"][0])
+
+
+def accuracy(name: str, rows: Any = slice(None)) -> float:
+    return float(resit.load_predictions(Path(name)).correct()[:, rows].mean())
+
+
+def test_judged_pairs_of_both_sets_tell_what_near_duplicates_lift(sets: Path):
+    near = {"old": np.arange(0, 60), "new": np.arange(30)}
+    for name, rows in near.items():
+        judged = ["near" if row in rows else "different" for row in range(100)]
+        (sets / f"{name}-pairs.csv").write_text(
+            "image,verdict\n" + "".join(f"{row},{said}\n" for row, said in enumerate(judged))
+        )
+    found = finding("near-duplicates", "--original-duplicates", "old-pairs.csv", "--new-duplicates", "new-pairs.csv")
+    lifts = [accuracy(name) - accuracy(name, np.setdiff1d(np.arange(300), rows)) for name, rows in near.items()]
+    assert found["part"]["estimate"] == pytest.approx(lifts[0] - lifts[1])
+
+
+def test_other_new_sets_with_votes_make_the_line_of_accuracy_on_frequency(sets: Path):
+    points = []
+    for at, name in enumerate(("new", "second", "third")):
+        if name != "new":
+            resit.save_predictions(resit.load_predictions(sets / ("old" if at == 1 else "new")), sets / name)
+        counts = np.full((300, 10), at, np.int64)
+        counts[np.arange(300), np.arange(300) % 10] = 10 * (at + 1)
+        np.save(sets / f"{name}.npy", counts)
+        points.append((float((counts.max(axis=1) / counts.sum(axis=1)).mean()), accuracy(name)))
+    others = ("--other", "second=second.npy", "--other", "third=third.npy")
+    found = finding("sampling-strategy", "--new-votes", "new.npy", *others)
+    slope = np.polyfit(*zip(*points, strict=True), 1)[0]
+    assert found["figures"][0]["value"]["estimate"] == pytest.approx(slope)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("300,near\n", "1 image that old does not have: 300"),
+        ("1,alike\n", "no such verdict: alike"),
+        ("", "a table without rows"),
+    ],
+)
+def test_judged_pairs_that_do_not_fit_are_refused(sets: Path, capsys: pytest.CaptureFixture[str], rows: str, said: str):
+    (sets / "pairs.csv").write_text(f"image,verdict\n{rows}")
+    assert run(["explain", "old", "new", "--original-duplicates", "pairs.csv", "--no-report"]) == 3
+    assert said in capsys.readouterr().err
+
+
+def test_another_set_without_some_of_the_models_is_refused(sets: Path, capsys: pytest.CaptureFixture[str]):
+    few = resit.load_predictions(sets / "new")
+    resit.save_predictions(few.select(few.models[:2]), sets / "few")
+    np.save(sets / "few.npy", np.ones((300, 10), np.int64))
+    assert run(["explain", "old", "new", "--other", "few=few.npy", "--no-report"]) == 2
+    assert "new: no answers of 2 models: m2, m3" in capsys.readouterr().err

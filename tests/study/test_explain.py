@@ -16,7 +16,7 @@ from resit.data.benchmark import ClassInfo
 from resit.errors import InputError, OutputError, UsageError
 from resit.study.estimate import Estimate
 from resit.study.explain_result import Finding, Gathered
-from resit.study.explain_verdict import left_of
+from resit.study.explain_verdict import left_of, left_sentence
 from resit.study.hypotheses import registry
 from resit.study.hypotheses.interface import Hypothesis, Material
 
@@ -88,11 +88,17 @@ def test_what_is_left_takes_each_part_away_once_and_never_adds():
         part("b", Estimate(0.005), "bound"),
         part("easier", Estimate(-0.04, -0.05, -0.03)),
         part("nothing", None),
+        part("selection-frequency", Estimate(0.01, 0.0, 0.025)),
+        part("sampling-strategy", Estimate(0.02, 0.015, 0.03)),
     ]
     left = left_of(Estimate(0.1), findings)
-    assert left.by_estimates == pytest.approx(0.08)
-    assert left.at_least == pytest.approx(0.1 - 0.03 - 0.005)
-    assert left.counted == ("a", "b", "easier")
+    assert left.by_estimates == pytest.approx(0.06)
+    assert left.at_least == pytest.approx(0.1 - 0.03 - 0.005 - 0.03)
+    assert left.counted == ("a", "b", "easier", "sampling-strategy")
+    assert "sampling-strategy measure one cause" in left_sentence(Estimate(0.1), left, findings)
+    assert "none are left by the estimates of 3 hypotheses, which add up to 1.00 more" in left_sentence(
+        Estimate(0.03), left_of(Estimate(0.03), findings), findings
+    )
 
 
 def test_what_cannot_be_explained_is_refused(sets: tuple[Predictions, Predictions], tmp_path: Path):

@@ -64,6 +64,22 @@ def explain(
     new_votes: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Votes on images of NEW.", rich_help_panel=INPUT)
     ] = None,
+    original_duplicates: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Judged pairs of images of ORIGINAL with training images.", rich_help_panel=INPUT),
+    ] = None,
+    new_duplicates: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The same of NEW. Default: those of the build.", rich_help_panel=INPUT),
+    ] = None,
+    other: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RUNS=VOTES",
+            help="Predictions on another new set, and votes on its images. Repeatable.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
     human: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What people scored in the exam.", rich_help_panel=INPUT)
     ] = None,
@@ -123,6 +139,7 @@ def explain(
     if benchmark and len(benchmark) != 2:
         fix = "Give it once for ORIGINAL and once for NEW."
         raise UsageError(f"given {len(benchmark)} times for 2 sets", where="--benchmark", fix=fix)
+    others = pairs(other, "--other", "RUNS=VOTES")
     if not no_report:
         from resit.report.write import check_directory
 
@@ -144,6 +161,9 @@ def explain(
             new_benchmark=benchmark[1] if benchmark else None,
             original_votes=original_votes,
             new_votes=new_votes,
+            original_duplicates=original_duplicates,
+            new_duplicates=new_duplicates,
+            others=[(load_all([Path(runs)], PathOptions(classes=classes), tell)[0], votes) for runs, votes in others.items()],
             build=build,
             candidates=load_all([candidates], PathOptions(classes=classes), tell)[0] if candidates else None,
             human=human,

@@ -14,7 +14,7 @@ from resit.data.predictions import Predictions
 from resit.errors import InputError, ResitError, UsageError
 from resit.stats.threads import one_blas_thread
 from resit.study.estimate import Caution
-from resit.study.explain_material import Source, Sources, gather, same_models
+from resit.study.explain_material import Source, Sources, gather, of_models, same_models
 from resit.study.explain_result import SCHEMA, Explanation, Finding
 from resit.study.explain_verdict import drop_sentence, left_of, left_sentence
 from resit.study.hypotheses.interface import Hypothesis, Material, Rules
@@ -43,6 +43,9 @@ def explain(
     new_benchmark: Source | None = None,
     original_votes: str | Path | None = None,
     new_votes: str | Path | None = None,
+    original_duplicates: str | Path | None = None,
+    new_duplicates: str | Path | None = None,
+    others: Sequence[tuple[Data, str | Path]] = (),
     build: str | Path | None = None,
     candidates: Data | None = None,
     human: HumanAccuracy | str | Path | None = None,
@@ -85,6 +88,11 @@ def explain(
         The images. Default: where the run read them from.
     original_votes, new_votes : path, optional
         Votes on images, as ``resit build init --counts`` takes them.
+    original_duplicates, new_duplicates : path, optional
+        Pairs of their images with training images that people judged: a table with columns ``image`` and ``verdict`` (same,
+        near, different, unsure). Default for the new set: those of the build.
+    others : sequence of (Predictions, path), optional
+        Other new sets, answered by the same models, each with votes on its images: does accuracy follow selection frequency?
     build : path, optional
         Build that made the new set: its votes, near-duplicates and revisions.
     candidates : Predictions, optional
@@ -139,14 +147,25 @@ def explain(
     sets, _ = repair(require_sets([original, new]), alias=alias or {}, worst_first=worst_first, models=models, exclude=exclude)
     notices = [*check_label_spaces(sets[0], sets[1]), *check_transforms(sets[0], sets[1], allow_different_transforms)]
     old, young = same_models(*(_answers(one) for one in sets))
-    sources = Sources(train, classes, original_benchmark, new_benchmark, original_votes, new_votes, build)
+    sources = Sources(
+        train,
+        classes,
+        original_benchmark,
+        new_benchmark,
+        original_votes,
+        new_votes,
+        original_duplicates,
+        new_duplicates,
+        [(_answers(other), votes) for other, votes in others],
+        build,
+    )
     with one_blas_thread():
         material = replaced(
             gather(old, young, sources, tell),
             metric=metric,
             table=model_table,
             human=_human(human),
-            candidates=None if candidates is None else same_models(old, _answers(candidates))[1],
+            candidates=None if candidates is None else of_models(_answers(candidates), old),
             trainer=_trainer(trainer, chosen, where),
         )
         drop = drop_of(material, rules)

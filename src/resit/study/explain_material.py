@@ -12,8 +12,10 @@ import numpy as np
 from resit.build.steps.originals import original_ids, read_counts
 from resit.data.benchmark import Benchmark
 from resit.data.load_benchmark import load_benchmark
+from resit.data.paths import counted, short_list
 from resit.data.predictions import Predictions
 from resit.errors import InputError, Notice, ResitError, UsageError
+from resit.study.hypotheses.duplicate_pairs import read_judged
 from resit.study.hypotheses.interface import Material
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ class Sources:
     new_benchmark: Source | None = None
     original_votes: str | Path | None = None
     new_votes: str | Path | None = None
+    original_duplicates: str | Path | None = None
+    new_duplicates: str | Path | None = None
+    others: Sequence[tuple[Predictions, str | Path]] = ()
     build: str | Path | None = None
     notices: list[Notice] = field(default_factory=list)
 
@@ -56,6 +61,20 @@ def same_models(original: Predictions, new: Predictions) -> tuple[Predictions, P
         fix = "Give both the same class list with --classes."
         raise UsageError(f"no class is in both {original.name} and {new.name}", where=new.name, fix=fix)
     return original.select(both), new.select(both)
+
+
+def of_models(answers: Predictions, asked: Predictions) -> Predictions:
+    """Answers of the models that were asked, in their order.
+
+    Raises
+    ------
+    UsageError
+        If one of them has no answers.
+    """
+    if lacking := [str(model) for model in asked.models if model not in set(answers.models)]:
+        what = f"no answers of {counted(len(lacking), 'model')}: {short_list(lacking)}"
+        raise UsageError(what, where=answers.name, fix="Ask them too, or leave them out with --exclude.")
+    return answers.select(asked.models)
 
 
 def _labels(one: Predictions) -> list[int]:
@@ -144,9 +163,18 @@ def gather(original: Predictions, new: Predictions, sources: Sources, tell: Tell
         ("new_counts", sources.new_votes, new),
     ):
         if path is not None:
-            votes = read_counts(path, one.benchmark, keys_of(one.benchmark))
-            material = replace(material, **{name: votes})
-    return material
+            material = replace(material, **{name: _votes(path, one)})
+    for name, path, one in (
+        ("original_neighbours", sources.original_duplicates, original),
+        ("neighbours", sources.new_duplicates, new),
+    ):
+        if path is not None:
+            material = replace(material, **{name: read_judged(path, one.benchmark)})
+    return replace(material, others=tuple((of_models(one, original), _votes(path, one)) for one, path in sources.others))
+
+
+def _votes(path: str | Path, answers: Predictions) -> pa.Table:
+    return read_counts(path, answers.benchmark, keys_of(answers.benchmark))
 
 
 def _train(source: Source, classes: str | Path | None, tell: Tell) -> Benchmark:

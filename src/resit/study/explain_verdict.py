@@ -11,26 +11,30 @@ from resit.study.explain_summary import in_points
 from resit.study.verdict import metric_label
 
 CHANCE = "statistical-error"  # moves the drop, and takes nothing away
+TWICE = frozenset({"selection-frequency", "sampling-strategy"})  # one cause, measured in two ways
 
 
 def left_of(drop: Estimate, findings: Sequence[Finding]) -> Left:
     """What is left of a drop.
 
-    Parts that make the new set look better are not added: they would hide others.
+    Parts that make the new set look better are not added: they would hide others. Of two that measure one cause the larger
+    counts.
 
     Parameters
     ----------
     drop : Estimate
     findings : sequence of Finding
     """
-    whole, by_estimates, at_least, names = drop.estimate or 0.0, 0.0, 0.0, []
+    whole, by_estimates, at_least = drop.estimate or 0.0, 0.0, 0.0
+    parts = {one.name: one.part for one in findings if one.part and one.part.estimate is not None and one.name != CHANCE}
+    smaller = sorted(TWICE & parts.keys(), key=lambda name: parts[name].estimate or 0.0)[:-1]
+    names = tuple(name for name in parts if name not in smaller)
     for one in findings:
-        if one.part is None or one.part.estimate is None or one.name == CHANCE:
-            continue
-        names.append(one.name)
-        by_estimates += max(one.part.estimate, 0.0) if one.kind == "estimate" else 0.0
-        at_least += max(one.part.estimate, one.part.high or 0.0, 0.0)
-    return Left(whole - by_estimates, whole - at_least, tuple(names))
+        if one.name in names:
+            part = parts[one.name]
+            by_estimates += max(part.estimate or 0.0, 0.0) if one.kind == "estimate" else 0.0
+            at_least += max(part.estimate or 0.0, part.high or 0.0, 0.0)
+    return Left(whole - by_estimates, whole - at_least, names)
 
 
 def drop_sentence(drop: Estimate, metric: str, sets: tuple[str, str], models: int) -> str:
@@ -58,10 +62,22 @@ def left_sentence(drop: Estimate, left: Left, findings: Sequence[Finding]) -> st
         return "No hypothesis that ran says how many points it explains."
     estimates = sum(one.name in left.counted and one.kind == "estimate" for one in findings)
     bounds = len(left.counted) - estimates
-    said = f"{100 * left.by_estimates:z.2f} are left by the estimates of {counted(estimates, 'hypothesis', 'hypotheses')}, and "
+    those = counted(estimates, "hypothesis", "hypotheses")
+    said = (
+        f"none are left by the estimates of {those}, which add up to {-100 * left.by_estimates:.2f} more, and "
+        if left.by_estimates < 0
+        else f"{100 * left.by_estimates:.2f} are left by the estimates of {those}, and "
+    )
     also = f" and {counted(bounds, 'bound was', 'bounds were')} reached" if bounds else ""
     return (
         f"Of the drop of {100 * (drop.estimate or 0):.2f} points, {said if estimates else ''}at least "
         f"{100 * max(left.at_least, 0.0):.2f} are left where each part were as large as its interval allows{also}. "
-        "Parts overlap, so that their sum takes away too much rather than too little."
+        f"Parts overlap, so that their sum takes away too much rather than too little.{_once(left, findings)}"
     )
+
+
+def _once(left: Left, findings: Sequence[Finding]) -> str:
+    both = [one for one in findings if one.name in TWICE and one.part is not None]
+    if len(both) < len(TWICE) or not TWICE & set(left.counted):
+        return ""
+    return f" {' and '.join(one.title for one in both)} measure one cause: the larger of the two counts."

@@ -109,3 +109,22 @@ def test_size_and_power_of_review_rounds(tmp_path: Path):
     false = np.mean([asked(NAME, exchanged(tmp_path / f"c{seed}", seed), RULES).effect for seed in range(100)])
     assert false <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 100)
     assert np.mean([asked(NAME, reviewed(tmp_path / f"p{seed}", seed, bad=20), RULES).effect for seed in range(30)]) > 0.95
+
+
+def test_rounds_are_those_that_the_last_revision_goes_on_from(tmp_path: Path):
+    from resit.build.steps.opened import open_build
+    from resit.store.schemas import EXCLUDED, SELECTED, table
+
+    given = reviewed(tmp_path / "b", 0, bad=20)
+    assert given.build is not None
+    with open_build(given.build) as build:
+        first, last = (build.store.selection(number) for number in (1, 2))
+        record = {"strategy": "threshold", "time": "2026-01-02T00:00:00.000Z"}
+        nothing = table(EXCLUDED, {name: [] for name in EXCLUDED})
+        build.store.add_selection(record, table(SELECTED, {name: [] for name in SELECTED}), nothing, parent=None)
+        build.store.add_selection(record, first.selected, nothing, parent=None)
+        assert "this one has 1 (one made afresh" in lacking(NAME, given)
+        build.store.add_selection(record, last.selected, nothing, parent=4)
+    found = asked(NAME, given)
+    assert "From revision 4 to 5" in found.verdict
+    assert [row[0] for row in found.sheets[1].rows] == ["4", "5"]

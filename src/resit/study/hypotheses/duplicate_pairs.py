@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from resit.build.keys import PAIR, rows_in
-from resit.build.review import current
-from resit.data.paths import counted
+from resit.build.review import ANSWERS, current
+from resit.data.benchmark import Benchmark
+from resit.data.paths import counted, short_list
 from resit.data.predictions import Predictions
+from resit.data.tables import read_table
+from resit.errors import InputError
 from resit.study.estimate import Caution
 from resit.study.hypotheses.interface import Material
 
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NEAR = ("same", "near")
+VERDICTS = ANSWERS["pair"]
 
 
 class Marked(NamedTuple):
@@ -46,6 +51,42 @@ def marked(material: Material) -> tuple[list[Marked | None], list[Caution]]:
     cautions: list[Caution] = []
     given = ((material.original, material.original_neighbours), (material.new, material.neighbours))
     return [_of(one, pairs, verdicts, elsewhere, cautions) for one, pairs in given], cautions
+
+
+def read_judged(path: str | Path, benchmark: Benchmark) -> pa.Table:
+    """Pairs of images of a test set with training images, and what people found.
+
+    Parameters
+    ----------
+    path : path
+        A table with columns image (the example's id, or its row where the test set has no ids) and verdict (same, near,
+        different, unsure, or empty where nobody looked); ``other`` may name the other image, ``reference`` the set it is of.
+    benchmark : Benchmark
+
+    Returns
+    -------
+    pyarrow.Table
+        Those columns, as text.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or does not fit the test set.
+    """
+    import pyarrow as pa
+
+    from resit.study.explain_material import keys_of
+
+    found = read_table(Path(path))
+    kept = {name: found.texts(name) for name in ("image", "verdict", *({"other", "reference"} & set(found.columns)))}
+    known = keys_of(benchmark)
+    if strange := sorted(set(kept["image"].tolist()) - set(known)):
+        what = f"{counted(len(strange), 'image')} that {benchmark.name} does not have: {short_list(strange)}"
+        raise InputError(what, where=path, fix=f"Name images as it does: its first is {known[0]!r}.")
+    if strange := sorted(set(kept["verdict"].tolist()) - {*VERDICTS, ""}):
+        fix = f"There are {', '.join(VERDICTS)}; leave it empty where nobody looked."
+        raise InputError(f"no such verdict: {short_list(strange)}", where=path, fix=fix)
+    return pa.table({name: pa.array(texts.tolist(), pa.string()) for name, texts in kept.items()})
 
 
 def _verdicts(material: Material) -> tuple[pa.Table | None, list[str]]:

@@ -30,10 +30,21 @@ def lacks(material: Material) -> list[str]:
     """
     if why := why_no_build(material):
         return [why]
-    found = revisions_of(material)
-    if len(found) < 2:
-        return [f"a build with two revisions: this one has {len(found)}; review and sample again"]
+    if (rounds := len(_rounds(material))) < 2:
+        return [
+            f"a build with two revisions: this one has {rounds} (one made afresh is the first again); review and sample again"
+        ]
     return []
+
+
+def _rounds(material: Material) -> list[Revised]:
+    """The last revision and those that it goes on from, first to last."""
+    found = {one.number: one for one in revisions_of(material)}
+    rounds, number = [], max(found, default=None)
+    while number in found:
+        rounds.append(found[number])
+        number = found[number].parent
+    return rounds[::-1]
 
 
 def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
@@ -49,7 +60,7 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
     """
     from resit.build.steps.changes import changes
 
-    revisions = revisions_of(material)
+    revisions = _rounds(material)
     first, last = revisions[0], revisions[-1]
     assert material.build is not None
     from resit.build.steps.opened import open_build
@@ -64,7 +75,7 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
         Figure("images that came", "count", Estimate(len(changed.came))),
     ]
     share = answered(material)[1].mean(axis=0, dtype=float)
-    sheets = (_reasons(changed, first, last, share), _rounds(revisions, share))
+    sheets = (_reasons(changed, first, last, share), _sheet(revisions, share))
     said = _said(changed, first, last)
     if not (first.covered and last.covered):
         message = _uncovered(material, first, last)
@@ -136,13 +147,13 @@ def _reasons(changed: Diff, first: Revised, last: Revised, share: Array) -> Shee
     return Sheet("What came and went, and why", columns, ("number", "number", "count", "count", "fraction"), tuple(rows))
 
 
-def _rounds(revisions: list[Revised], share: Array) -> Sheet:
+def _sheet(revisions: list[Revised], share: Array) -> Sheet:
     rows = tuple(
         (str(one.number), one.strategy, len(one.places), float(share[one.places].mean()) if one.covered else None)
         for one in revisions
     )
     columns = ("revision", "strategy", "images", "mean accuracy")
-    return Sheet("All revisions", columns, ("number", "number", "count", "fraction"), rows)
+    return Sheet("The rounds", columns, ("number", "number", "count", "fraction"), rows)
 
 
 def _picture(revisions: list[Revised], share: Array) -> Picture:

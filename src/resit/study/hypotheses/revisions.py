@@ -30,6 +30,8 @@ class Revised:
     Parameters
     ----------
     number : int
+    parent : int or None
+        The revision that it goes on from.
     strategy : str
     selected : pyarrow.Table
         SELECTED.
@@ -38,6 +40,7 @@ class Revised:
     """
 
     number: int
+    parent: int | None
     strategy: str
     selected: pa.Table
     places: Ints
@@ -67,7 +70,7 @@ def answered(material: Material) -> tuple[Predictions, Right]:
 
 
 def revisions_of(material: Material) -> list[Revised]:
-    """All revisions of the build, first to last; none without a build.
+    """All revisions of the build that have images, first to last; none without a build.
 
     Parameters
     ----------
@@ -83,12 +86,13 @@ def revisions_of(material: Material) -> list[Revised]:
     from resit.build.steps.opened import open_build
 
     with open_build(material.build) as build:
-        found: list[Selection] = [build.store.selection(one.revision) for one in build.store.revisions()]
+        every: list[Selection] = [build.store.selection(one.revision) for one in build.store.revisions()]
+    found = [one for one in every if len(one.selected)]
     if not found or answered(material)[0].is_correctness:
         return []
     examples = examples_of(answered(material)[0])
     return [
-        Revised(one.revision, str(one.record.get("strategy", "")), one.selected, rows_in(one.selected, examples))
+        Revised(one.revision, one.parent, str(one.record.get("strategy", "")), one.selected, rows_in(one.selected, examples))
         for one in found
     ]
 

@@ -105,8 +105,8 @@ def _sets(material: Material) -> tuple[list[_Set], _Set | None, list[str]]:
     if own is not None:
         same = [one for one in found if set(one.images.tolist()) == set(own.images.tolist())]
         found = [one for one in found if one is not (same[-1] if same else None)]
-    for other, counts in material.others:
-        one = _with_votes(other, other.correct(TOP_K[material.metric]), counts)
+    for at, (other, counts) in enumerate(material.others):
+        one = _with_votes(other, other.correct(TOP_K[material.metric]), counts, apart=f"{at}\0")
         found += [] if one is None else [one]
         out += [f"{other.name} has no votes for the labels of its images"] if one is None else []
     found += [] if own is None else [own]
@@ -128,13 +128,13 @@ def _revisions(material: Material) -> tuple[list[_Set], list[str]]:
     return found, out
 
 
-def _with_votes(one: Predictions, right: Right, counts: pa.Table | None) -> _Set | None:
+def _with_votes(one: Predictions, right: Right, counts: pa.Table | None, apart: str = "") -> _Set | None:
     """The images of a set that have votes; where they have no ids their names hold for this set alone."""
     votes = voted(one, counts)
     if votes is None:
         return None
     names = np.array(keys(examples_of(one)).to_pylist(), str)[votes.rows]
-    names = names if one.benchmark.ids is not None else np.char.add(f"{one.name}\0", names)
+    names = names if one.benchmark.ids is not None else np.char.add(f"{apart}{one.name}\0", names)
     return _Set(one.name, names, votes.frequency, right.mean(axis=0, dtype=float)[votes.rows])
 
 
