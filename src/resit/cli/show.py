@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,7 +33,7 @@ WIDE = 120
 
 @contextmanager
 def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """Show the step at hand and the time it takes where somebody watches: on a terminal, on standard error.
+    """Show the step at hand on standard error: on a terminal with the time it takes, else at most a line a minute, for a log.
 
     Parameters
     ----------
@@ -44,8 +46,11 @@ def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
         To be told each step.
     """
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    if quiet:
         yield lambda _: None
+        return
+    if not console.is_terminal:
+        yield _lines()
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -53,6 +58,19 @@ def progress(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=console, transient=True) as shown:
         task = shown.add_task("Starting", total=None)
         yield lambda step: shown.update(task, description=escape(step))
+
+
+def _lines(every: float = 60.0) -> Callable[[str], None]:
+    """Print a step where it has been long since the last one."""
+    last = time.monotonic()
+
+    def tell(step: str) -> None:
+        nonlocal last
+        if (now := time.monotonic()) - last >= every:
+            last = now
+            typer.echo(f"{datetime.now():%H:%M:%S} {step}", err=True)
+
+    return tell
 
 
 def show(result: Shown, summary: Callable[[Shown], None], directory: Path | None, *, as_json: bool, quiet: bool) -> None:
