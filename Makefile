@@ -7,7 +7,7 @@ RESIT := $(BIN)/resit
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-slow lint types docs screenshots bench format clean
+.PHONY: help demo test check check-slow lint types docs screenshots pictures bench format clean
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -39,6 +39,9 @@ docs: $(STAMPS)/docs ## Build the documentation, strictly, into docs/_build/html
 screenshots: $(STAMPS)/test ## Take the pictures of the web pages that the documentation shows (needs chromium)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[web]'
 	$(BIN)/python docs/screenshots.py
+
+pictures: $(STAMPS)/test-all ## Draw the pictures of the hypotheses that the documentation shows
+	$(BIN)/python docs/pictures.py
 
 check-slow: $(STAMPS)/test-all ## The slow tests: coverage of intervals by simulation and other long runs
 	$(BIN)/python -m pytest -n auto -m slow

@@ -135,3 +135,39 @@ def test_another_set_without_some_of_the_models_is_refused(sets: Path, capsys: p
     np.save(sets / "few.npy", np.ones((300, 10), np.int64))
     assert run(["explain", "old", "new", "--other", "few=few.npy", "--no-report"]) == 2
     assert "new: no answers of 2 models: m2, m3" in capsys.readouterr().err
+
+
+def duplicates(rows: str) -> dict[str, Any]:
+    Path("pairs.csv").write_text(f"image,other,reference,verdict\n{rows}")
+    return finding("near-duplicates", "--original-duplicates", "pairs.csv")
+
+
+def test_judged_pairs_of_no_named_set_are_with_train_and_the_last_verdict_holds(sets: Path):
+    found = duplicates("0,a,,same\n1,b,train,near\n2,c,train,same\n2,c,train,different\n3,d,old,same\n")
+    images = next(one for one in found["figures"] if "images with a near-duplicate" in one["name"])
+    assert images["value"]["estimate"] == 2
+
+
+def test_where_every_image_is_a_near_duplicate_nothing_is_told_of_their_lift(sets: Path):
+    found = duplicates("".join(f"{row},a,train,same\n" for row in range(300)))
+    assert found["part"] is None
+    assert "no other image is left" in found["verdict"]
+
+
+def votes(name: str, selected: int, shown: int) -> None:
+    counts = np.zeros((300, 10), np.int64)
+    counts[np.arange(300), np.arange(300) % 10] = selected
+    counts[np.arange(300), (np.arange(300) + 1) % 10] = shown - selected
+    np.save(f"{name}.npy", counts)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [((10, 10), (0, 10), "No bin has images of both sets"), ((10, 10), (9, 2_000), "at most 1,000 votes an image, here 2,000")],
+)
+def test_votes_that_cannot_be_matched_tell_no_part(sets: Path, old: tuple[int, int], new: tuple[int, int], said: str):
+    votes("old-votes", *old)
+    votes("new-votes", *new)
+    found = finding("selection-frequency", "--original-votes", "old-votes.npy", "--new-votes", "new-votes.npy")
+    assert found["part"] is None
+    assert said in found["verdict"]

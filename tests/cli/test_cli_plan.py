@@ -177,3 +177,21 @@ def test_help_of_every_question_loads_nothing_of_the_science():
     code = f"from resit.cli import run; import sys; [run(words) for words in {calls}]; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not set(done.stdout.splitlines()[-1].split()) & {"numpy", "scipy", "pyarrow", "jinja2", "vl_convert"}
+
+
+def test_runs_whose_answers_look_worst_first_are_told_of(resit, tmp_path: Path):
+    import resit as library
+
+    words: list[object] = ["plan", "swap", "--difference", 0.02]
+    models = tuple(library.ModelId(name) for name in ("best", "worst"))
+    for seed, name in enumerate(("old", "new")):
+        rng = np.random.default_rng(seed)
+        labels = rng.integers(10, size=300).astype(np.int32)
+        best = (labels[:, None] + np.arange(5) + (rng.random((2, 300, 1)) > 0.8)) % 10
+        answers = np.stack([best[0], best[1, :, ::-1]]).astype(np.int16)
+        given = library.Predictions(library.Benchmark(name, labels[:, None]), models, answers)
+        library.save_predictions(given, tmp_path / name)
+        words += ["--from", tmp_path / name]
+    assert "worst-first worst@new" in resit(*words).err
+    mended = resit(*words, "--worst-first", "worst@old", "--worst-first", "worst@new")
+    assert (mended.code, mended.err) == (0, "")

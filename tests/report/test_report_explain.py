@@ -121,3 +121,13 @@ def test_names_make_rows_and_numbers_make_none():
     numbers = Picture("t", "x", "y", (Series("s", (Point(1.0, 1.0),)),))
     assert rows_of(numbers) == 0
     assert "height" not in spec_of(numbers)
+
+
+def test_marks_stand_beside_each_other_only_where_they_share_a_row():
+    def encodings(names: tuple[str, str]) -> list[bool]:
+        series = tuple(Series(f"s{at}", (Point(name, 0.1 * at),)) for at, name in enumerate(names))
+        drawn = spec_of(Picture("p", "x", "y", series))
+        return ["yOffset" in layer["encoding"] for layer in drawn["layer"] if layer["mark"]["type"] == "point"]
+
+    assert encodings(("a", "a")) == [True, True]
+    assert encodings(("a", "b")) == [False, False]

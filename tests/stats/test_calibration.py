@@ -20,6 +20,8 @@ def test_bins_hold_equally_many_and_equal_confidences_stay_together():
     confidence = np.random.default_rng(1).permutation(np.arange(30) / 30)
     assert np.bincount(bins_of(confidence, 6)).tolist() == [5] * 6
     assert len(np.unique(bins_of(np.full(20, 0.7)))) == 1
+    # ties go where the first of them would, so that bins after it may be empty
+    assert bins_of(np.array([0.5, 0.1, 0.5, 0.9, 0.5]), 5).tolist() == [1, 0, 1, 4, 1]
 
 
 def test_the_error_is_that_of_a_plain_loop(answers: tuple[np.ndarray, np.ndarray]):

@@ -67,6 +67,15 @@ def test_more_models_or_more_certainty_never_make_a_bound_smaller(n: int, tried:
     assert fixed_models_bound([0.5], n, tried, level)[0] <= fixed_models_bound([0.5], n, tried + 1, level)[0]
 
 
+def test_bounds_go_on_where_machine_integers_end():
+    for bound in (leaderboard_bound, full_scores_bound):
+        assert bound(10**6, 10**18, 0.95) <= bound(10**6, 10**33, 0.95) <= 1
+    gap = fixed_models_bound([0.7], 1_000, 10**33, 0.95)[0]
+    assert stats.binom.sf(699, 1_000, 0.7 - gap) == pytest.approx(0.05 / 10**33, rel=1e-6)
+    with pytest.raises(UsageError, match="models"):
+        full_scores_bound(100, 10**301, 0.95)
+
+
 def test_nothing_that_could_be_a_bound_is_refused():
     with pytest.raises(UsageError, match="0 models"):
         leaderboard_bound(100, 0, 0.95)

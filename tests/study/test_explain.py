@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from made import accuracies, predictions
 
 import resit
-from resit import Explanation, Predictions
+from resit import Benchmark, Explanation, ModelId, Predictions
 from resit.data.benchmark import ClassInfo
 from resit.errors import InputError, OutputError, UsageError
 from resit.study.estimate import Estimate
@@ -63,7 +65,7 @@ def test_models_on_one_set_only_and_their_order_do_not_matter(sets: tuple[Predic
     assert found.drop == resit.explain(old.select(old.models[1:]), new, only=QUICK, resamples=100).drop
 
 
-def failing(error: Exception) -> Hypothesis:
+def failing(error: BaseException) -> Hypothesis:
     def run(*_: object) -> Gathered:
         raise error
 
@@ -90,12 +92,14 @@ def test_what_is_left_takes_each_part_away_once_and_never_adds():
         part("nothing", None),
         part("selection-frequency", Estimate(0.01, 0.0, 0.025)),
         part("sampling-strategy", Estimate(0.02, 0.015, 0.03)),
+        part("hyperparameters", Estimate(0.0, 0.0, 0.002), "bound"),
+        part("adaptivity-bound", Estimate(0.004), "bound"),
     ]
     left = left_of(Estimate(0.1), findings)
     assert left.by_estimates == pytest.approx(0.06)
-    assert left.at_least == pytest.approx(0.1 - 0.03 - 0.005 - 0.03)
-    assert left.counted == ("a", "b", "easier", "sampling-strategy")
-    assert "sampling-strategy measure one cause" in left_sentence(Estimate(0.1), left, findings)
+    assert left.at_least == pytest.approx(0.1 - 0.03 - 0.005 - 0.03 - 0.004)
+    assert left.counted == ("a", "b", "easier", "sampling-strategy", "adaptivity-bound")
+    assert "sampling-strategy and selection-frequency measure one cause" in left_sentence(Estimate(0.1), left, findings)
     assert "none are left by the estimates of 3 hypotheses, which add up to 1.00 more" in left_sentence(
         Estimate(0.03), left_of(Estimate(0.03), findings), findings
     )
@@ -134,9 +138,11 @@ def test_answers_are_explained_where_no_extra_is_installed():
     assert int(done.stdout) == len(registry.MODULES)
 
 
-@pytest.mark.parametrize("error", [KeyError("x"), OutputError("cannot be written"), UsageError("too few"), RuntimeError("odd")])
+@pytest.mark.parametrize(
+    "error", [KeyError("x"), OutputError("cannot be written"), UsageError("too few"), RuntimeError("odd"), SystemExit(7)]
+)
 def test_no_failure_of_one_costs_the_others(
-    sets: tuple[Predictions, Predictions], monkeypatch: pytest.MonkeyPatch, error: Exception
+    sets: tuple[Predictions, Predictions], monkeypatch: pytest.MonkeyPatch, error: BaseException
 ):
     asked = (failing(error), *registry.hypotheses(("gap-split",)))
     monkeypatch.setattr("resit.study.explain.hypotheses", lambda _: asked)
@@ -156,3 +162,39 @@ def test_answers_on_candidates_are_of_the_same_models(sets: tuple[Predictions, P
     monkeypatch.setattr("resit.study.explain.hypotheses", lambda _: (one,))
     resit.explain(old.select(old.models[1:]), new, candidates=new.select(new.models[::-1]), resamples=100)
     assert seen[0].models == old.models[1:]
+
+
+def ranked(name: str, orders: Sequence[str], seed: int) -> Predictions:
+    """Five answers to each example, of models that store them best first, worst first, or one alone."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(10, size=300).astype(np.int32)
+    best = np.stack([np.where(rng.random(300) < 0.8, labels + at, labels + at + 1) % 10 for at in range(5)], 1)
+    rows = {"best": best, "worst": best[:, ::-1], "alone": np.pad(best[:, :1], ((0, 0), (0, 4)), constant_values=-1)}
+    models = tuple(ModelId(f"{order}-{at}") for at, order in enumerate(orders))
+    answers = np.stack([rows[order] for order in orders]).astype(np.int16)
+    depth = np.array([1 if order == "alone" else 5 for order in orders], np.int16)
+    return Predictions(Benchmark(name, labels[:, None]), models, answers, depth=depth)
+
+
+def test_answers_stored_worst_first_are_told():
+    orders = ["best", "best", "worst"]
+    found = resit.explain(ranked("old", orders, 0), ranked("new", orders, 1), only=("gap-split",), resamples=100)
+    assert {one.where for one in found.warnings if one.code == "worst-first"} == {"worst-2@old", "worst-2@new"}
+
+
+def test_one_answer_an_example_is_no_top5():
+    orders = ["best", "alone", "best"]
+    sets = ranked("old", orders, 0), ranked("new", orders, 1)
+    found = resit.explain(*sets, only=("gap-split",), metric="top5", resamples=100)
+    assert found.n_models == 2
+    (left,) = [one for one in found.warnings if one.code == "models-left-out"]
+    assert "alone-1" in left.message
+    with pytest.raises(UsageError, match="no model has top5 on both sets"):
+        resit.explain(*(one.select([ModelId("alone-1")]) for one in sets), metric="top5")
+
+
+def test_a_set_and_itself_under_another_name_is_told(sets: tuple[Predictions, Predictions]):
+    again = replace(sets[0], benchmark=replace(sets[0].benchmark, name="again"))
+    found = resit.explain(sets[0], again, only=("gap-split",), resamples=100)
+    assert found.drop.estimate == 0
+    assert [one for one in found.warnings if "same set" in one.message]

@@ -105,7 +105,8 @@ def votes(
         ),
     ] = None,
     votes: Annotated[
-        list[int] | None, typer.Option("--votes", min=1, metavar="N", help="Also tell about so many votes. Repeatable.")
+        list[int] | None,
+        typer.Option("--votes", min=1, max=100_000, metavar="N", help="Also tell about so many votes. Repeatable."),
     ] = None,
     output: Report = None,
     as_json: Json = False,
@@ -136,7 +137,7 @@ def images(
     ] = None,
     runs: From = None,
     labels: Labels = None,
-    votes: Annotated[int, typer.Option(min=1, metavar="N", help="Votes an image.", rich_help_panel=POOLS)] = 10,
+    votes: Annotated[int, typer.Option(min=1, max=100_000, metavar="N", help="Votes an image.", rich_help_panel=POOLS)] = 10,
     originals: Annotated[int, typer.Option(min=1, metavar="N", help="Original images a class.", rich_help_panel=POOLS)] = 50,
     sure: Annotated[float, typer.Option(metavar="FRACTION", help="Share of classes to fill.", rich_help_panel=POOLS)] = 0.95,
     original_beta: OriginalBeta = None,

@@ -112,12 +112,18 @@ def loaded(
         raise UsageError(f"given {len(paths)} times", where="--from", fix=f"Give it {counted}.")
     from resit.cli.show import progress
     from resit.cli.sources import PathOptions, load_all
+    from resit.data.checks import check
+    from resit.data.predictions import Predictions
     from resit.study.prepare import repair
 
     with progress() as tell:
         sets = load_all(paths, PathOptions(labels=labels), tell)
     names = pairs(alias, "--alias", "FOUND=NAME")
-    return repair(sets, alias=names, worst_first=worst_first or (), models=models or (), exclude=exclude or ())[0]
+    repaired = repair(sets, alias=names, worst_first=worst_first or (), models=models or (), exclude=exclude or ())[0]
+    for one in repaired:
+        for notice in (*one.notices, *(check(one) if isinstance(one, Predictions) else ())):
+            typer.echo(f"! {notice.where}: {notice.message}", err=True)
+    return repaired
 
 
 def show_plan(found: AnyPlan, directory: Path | None, *, as_json: bool) -> None:

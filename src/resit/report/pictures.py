@@ -54,6 +54,12 @@ def _title(text: str, unit: Unit) -> str:
     return f"{text}{SIGN[unit]}"
 
 
+def _share_rows(picture: Picture) -> bool:
+    """Whether a name has marks of several series, which stand beside each other."""
+    places = [{point.x for point in series.points} for series in picture.series]
+    return sum(map(len, places)) > len(set().union(*places))
+
+
 def _layers(series: Series, picture: Picture, looks: Spec, *, named: bool) -> list[Spec]:
     x_factor, y_factor = FACTOR[picture.x_unit], FACTOR[picture.y_unit]
     values = []
@@ -66,7 +72,7 @@ def _layers(series: Series, picture: Picture, looks: Spec, *, named: bool) -> li
     name, value = _axes(picture, named=named)
     across, along = ("y", "x") if named else ("x", "y")
     place: Spec = {across: name, along: value, **looks}
-    beside = named and len(picture.series) > 1
+    beside = named and _share_rows(picture)
     if beside:
         place["yOffset"] = {"field": "series", "type": "nominal", "sort": [one.name for one in picture.series]}
     data = {"values": values}

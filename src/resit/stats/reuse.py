@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,6 +13,7 @@ Array = npt.NDArray[np.float64]
 Right = npt.NDArray[np.bool_]
 STEPS = np.geomspace(1e-4, 0.5, 2_000)
 DRAWS = 20_000
+MOST_TRIED = 1e300  # as far as floats go, less room to multiply
 
 
 def fixed_models_bound(accuracy: npt.ArrayLike, n: int, tried: int, level: float) -> Array:
@@ -64,7 +67,7 @@ def leaderboard_bound(n: int, tried: int, level: float) -> float:
     :func:`full_scores_bound` is smaller, it holds.
     """
     _check(n, tried, level)
-    words = (1 / STEPS + 2) * np.log(4 * tried / STEPS) + 1 - np.log(1 - level)
+    words = (1 / STEPS + 2) * (math.log(4 * tried) - np.log(STEPS)) + 1 - np.log(1 - level)
     return min(full_scores_bound(n, tried, level), float((STEPS + np.sqrt(words / (2 * n))).min()))
 
 
@@ -88,8 +91,8 @@ def full_scores_bound(n: int, tried: int, level: float) -> float:
     Dwork et al. (2015), Generalization in adaptive data analysis and holdout reuse, section 3 (description length).
     """
     _check(n, tried, level)
-    words = (tried - 1) * np.log(n + 1) + np.log(tried) - np.log(1 - level)
-    return float(min(1.0, np.sqrt(words / (2 * n))))
+    words = float(tried - 1) * math.log(n + 1) + math.log(tried) - math.log(1 - level)
+    return min(1.0, math.sqrt(words / (2 * n)))
 
 
 def best_by_chance(right: Right, rng: np.random.Generator, draws: int = DRAWS) -> float:
@@ -148,6 +151,7 @@ def _largest(count: float) -> float:
 
 
 def _check(n: int, tried: int, level: float) -> None:
-    if n < 1 or tried < 1 or not 0 < level < 1:
+    if n < 1 or not 1 <= tried <= MOST_TRIED or not 0 < level < 1:
         what = f"{n} examples, {tried} models, level {level}"
-        raise UsageError(what, where="reuse", fix="Give at least one of each, and a level between 0 and 1.")
+        fix = f"Give at least one of each, at most {MOST_TRIED:g} models, and a level between 0 and 1."
+        raise UsageError(what, where="reuse", fix=fix)

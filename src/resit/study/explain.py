@@ -9,17 +9,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resit.data.checks import check
 from resit.data.models import ModelTable
 from resit.data.predictions import Predictions
 from resit.errors import InputError, ResitError, UsageError
 from resit.stats.threads import one_blas_thread
 from resit.study.estimate import Caution
-from resit.study.explain_material import Source, Sources, gather, of_models, same_models
+from resit.study.explain_material import Source, Sources, gather, of_models, same_models, with_metric
 from resit.study.explain_result import SCHEMA, Explanation, Finding
 from resit.study.explain_verdict import drop_sentence, left_of, left_sentence
 from resit.study.hypotheses.interface import Hypothesis, Material, Rules
 from resit.study.hypotheses.registry import hypotheses
 from resit.study.hypotheses.statistical_error import drop_of
+from resit.study.overlap import shared_with_original
 from resit.study.prepare import check_label_spaces, check_transforms, repair, require_sets
 from resit.study.settings import FEWEST_RESAMPLES, Data, versions
 from resit.study.setview import TOP_K, SetView
@@ -80,8 +82,7 @@ def explain(
     only : sequence of str, optional
         Names of hypotheses. Default: all.
     train : sequence of path, str or Benchmark, optional
-        Training data of the original. Trainings are only done where it is given, or where ``only`` names a hypothesis that
-        needs none.
+        Training data of the original. Without it only the discriminator trains, which needs images of both sets alone.
     classes : str or path, optional
         Class list of sets that are given as paths.
     original_benchmark, new_benchmark : path, str or Benchmark, optional
@@ -146,7 +147,10 @@ def explain(
     _check(rules, metric)
     sets, _ = repair(require_sets([original, new]), alias=alias or {}, worst_first=worst_first, models=models, exclude=exclude)
     notices = [*check_label_spaces(sets[0], sets[1]), *check_transforms(sets[0], sets[1], allow_different_transforms)]
-    old, young = same_models(*(_answers(one) for one in sets))
+    old, young, left_out = with_metric(*same_models(*(_answers(one) for one in sets)), metric)
+    notices += [*left_out, *(notice for one in (old, young) for notice in (*one.notices, *check(one)))]
+    if shared := shared_with_original(*(SetView(one, "micro", seed, 0) for one in (old, young))):
+        notices.append(shared)
     sources = Sources(
         train,
         classes,
@@ -183,7 +187,7 @@ def explain(
         findings=findings,
         left=left,
         verdict=(drop_sentence(drop, metric, sets_named, len(material.models)), left_sentence(drop, left, findings)),
-        warnings=tuple(Caution(note.code, note.where, note.message) for note in [*notices, *sources.notices]),
+        warnings=tuple(Caution(note.code, note.where, note.message) for note in dict.fromkeys([*notices, *sources.notices])),
         settings=_told(rules, material),
         versions=versions(),
     )
@@ -242,7 +246,7 @@ def _asked(hypothesis: Hypothesis, material: Material, rules: Rules, tell: Tell)
         return hypothesis.found(hypothesis.run(material, rules, tell))
     except ResitError as error:
         return hypothesis.failed(str(error))
-    except Exception as error:  # hours of the others are not lost with it
+    except (Exception, SystemExit) as error:  # hours of the others are not lost with it
         logging.getLogger("resit").debug("%s failed", hypothesis.name, exc_info=True)
         return hypothesis.failed(f"{type(error).__name__}: {error}")
 

@@ -17,6 +17,7 @@ from resit.data.predictions import Predictions
 from resit.errors import InputError, Notice, ResitError, UsageError
 from resit.study.hypotheses.duplicate_pairs import read_judged
 from resit.study.hypotheses.interface import Material
+from resit.study.setview import SetView
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,6 +62,27 @@ def same_models(original: Predictions, new: Predictions) -> tuple[Predictions, P
         fix = "Give both the same class list with --classes."
         raise UsageError(f"no class is in both {original.name} and {new.name}", where=new.name, fix=fix)
     return original.select(both), new.select(both)
+
+
+def with_metric(original: Predictions, new: Predictions, metric: str) -> tuple[Predictions, Predictions, list[Notice]]:
+    """Those models of both sets that have a metric, and who is left out: one answer an example is no top-5.
+
+    Raises
+    ------
+    UsageError
+        If no model has it on both sets.
+    """
+    views = [SetView(one, "micro", 0, 0) for one in (original, new)]
+    if metric == "top1":
+        return original, new, []
+    have = views[0].models_with(metric) & views[1].models_with(metric)
+    kept = [model for model in original.models if model in have]
+    if not kept:
+        what = f"no model has {metric} on both sets: that takes five answers to each example, and more than five classes"
+        raise UsageError(what, where="--metric", fix="Use top1.")
+    out = [str(model) for model in original.models if model not in have]
+    message = f"{counted(len(out), 'model')} without {metric} on both sets, left out: {short_list(out)}."
+    return original.select(kept), new.select(kept), [Notice("models-left-out", new.name, message)] if out else []
 
 
 def of_models(answers: Predictions, asked: Predictions) -> Predictions:

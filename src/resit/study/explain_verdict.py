@@ -11,7 +11,8 @@ from resit.study.explain_summary import in_points
 from resit.study.verdict import metric_label
 
 CHANCE = "statistical-error"  # moves the drop, and takes nothing away
-TWICE = frozenset({"selection-frequency", "sampling-strategy"})  # one cause, measured in two ways
+# Hypotheses of one cause, measured in two ways.
+TWICE = (frozenset({"selection-frequency", "sampling-strategy"}), frozenset({"hyperparameters", "adaptivity-bound"}))
 
 
 def left_of(drop: Estimate, findings: Sequence[Finding]) -> Left:
@@ -27,13 +28,14 @@ def left_of(drop: Estimate, findings: Sequence[Finding]) -> Left:
     """
     whole, by_estimates, at_least = drop.estimate or 0.0, 0.0, 0.0
     parts = {one.name: one.part for one in findings if one.part and one.part.estimate is not None and one.name != CHANCE}
-    smaller = sorted(TWICE & parts.keys(), key=lambda name: parts[name].estimate or 0.0)[:-1]
+    most = {name: max(part.estimate or 0.0, part.high or 0.0, 0.0) for name, part in parts.items()}
+    smaller = [name for pair in TWICE for name in sorted(pair & parts.keys(), key=lambda name: most[name])[:-1]]
     names = tuple(name for name in parts if name not in smaller)
     for one in findings:
         if one.name in names:
             part = parts[one.name]
             by_estimates += max(part.estimate or 0.0, 0.0) if one.kind == "estimate" else 0.0
-            at_least += max(part.estimate or 0.0, part.high or 0.0, 0.0)
+            at_least += most[one.name]
     return Left(whole - by_estimates, whole - at_least, names)
 
 
@@ -72,12 +74,11 @@ def left_sentence(drop: Estimate, left: Left, findings: Sequence[Finding]) -> st
     return (
         f"Of the drop of {100 * (drop.estimate or 0):.2f} points, {said if estimates else ''}at least "
         f"{100 * max(left.at_least, 0.0):.2f} are left where each part were as large as its interval allows{also}. "
-        f"Parts overlap, so that their sum takes away too much rather than too little.{_once(left, findings)}"
+        f"Parts overlap, so that their sum takes away too much rather than too little.{_once(findings)}"
     )
 
 
-def _once(left: Left, findings: Sequence[Finding]) -> str:
-    both = [one for one in findings if one.name in TWICE and one.part is not None]
-    if len(both) < len(TWICE) or not TWICE & set(left.counted):
-        return ""
-    return f" {' and '.join(one.title for one in both)} measure one cause: the larger of the two counts."
+def _once(findings: Sequence[Finding]) -> str:
+    ran = {one.name: one.title for one in findings if one.part is not None and one.part.estimate is not None}
+    both = [[ran[name] for name in sorted(pair)] for pair in TWICE if pair <= ran.keys()]
+    return "".join(f" {' and '.join(titles)} measure one cause: the larger of the two counts." for titles in both)

@@ -132,7 +132,7 @@ def run_jobs(
     digests = [job.digest(examples) for job in jobs]
     found: dict[str, Outcome] = {}
     for name, job in zip(digests, jobs, strict=True):
-        if store is not None and (kept := _load(store, name, len(job.test))) is not None:
+        if store is not None and (kept := _load(store, name, len(job.test), examples.n_classes)) is not None:
             found[name] = kept
     if found:
         tell(f"{len(found)} of {len(set(digests))} trainings were finished before")
@@ -209,7 +209,7 @@ def _commit(store: Path, name: str, outcome: Outcome) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with half.open("wb") as file:
-            np.savez_compressed(file, answers=outcome.answers, diverged=np.array(outcome.diverged))
+            np.savez_compressed(file, answers=outcome.answers, diverged=np.array(outcome.diverged), sum=_sum(outcome))
             file.flush()
             os.fsync(file.fileno())
         half.replace(path)
@@ -223,11 +223,17 @@ def _commit(store: Path, name: str, outcome: Outcome) -> None:
         ) from error
 
 
-def _load(store: Path, name: str, size: int) -> Outcome | None:
-    """A training that was stored; None where it was not, or its file is damaged."""
+def _sum(outcome: Outcome) -> npt.NDArray[np.str_]:
+    return np.array(hashlib.sha256(outcome.answers.tobytes() + outcome.diverged.encode()).hexdigest())
+
+
+def _load(store: Path, name: str, size: int, n_classes: int) -> Outcome | None:
+    """A training that was stored; None where it was not, or its file is damaged or was changed."""
     try:
         with (store / FOLDER / f"{name}.npz").open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            outcome = Outcome(stored["answers"], str(stored["diverged"]))
+            outcome, told = Outcome(stored["answers"], str(stored["diverged"])), str(stored["sum"])
     except (OSError, *UNREADABLE):
         return None
-    return outcome if outcome.answers.shape == (size,) else None
+    answers = outcome.answers
+    whole = answers.dtype == np.int32 and answers.shape == (size,) and ((answers >= -1) & (answers < n_classes)).all()
+    return outcome if whole and told == str(_sum(outcome)) else None

@@ -249,8 +249,8 @@ def test_trainers_are_made_from_names(tmp_path):
     file = tmp_path / "nets.py"
     file.write_text(FACTORY)
     names = {
-        "pixels": "a linear head on 32×32 pixels",
-        "pixels?size=16&c=0.01": "a linear head (C 0.01) on 16×16 pixels",
+        "pixels": "linear head on 32×32 pixels",
+        "pixels?size=16&c=0.01": "linear head (C 0.01) on 16×16 pixels",
         "resnet?epochs=2&lr=0.01": "residual network of 8 layers, 2 epochs on 32×32 pixels",
         "resnet?widths=(8,16)&blocks=(2,2)&epochs=1": "residual network of 10 layers, 1 epochs on 32×32 pixels",
         "resnet18": "residual network of 18 layers, 30 epochs on 32×32 pixels",

@@ -10,6 +10,7 @@ from made import predictions
 from scipy import stats
 
 from resit import Benchmark, ModelId, Predictions
+from resit.stats.reuse import fixed_models_bound, full_scores_bound
 from resit.study.explain_result import Gathered
 from resit.study.hypotheses.interface import Hypothesis, Material, Rules
 from resit.study.hypotheses.registry import hypotheses
@@ -140,6 +141,54 @@ def test_more_models_tried_leave_more_to_reuse():
     assert (few.part.estimate or 0) < (many.part.estimate or 0) < 0.05
     assert few.kind == "bound"
     assert "10,000 models" in many.verdict
+
+
+def test_bounds_of_reuse_are_told_on_average_and_at_most_and_each_once():
+    material = shifted(6)
+    found = asked("adaptivity-bound", material, replace(RULES, tried=1_000))
+    bounds = fixed_models_bound(material.right_original.mean(axis=1), 4_000, 1_000, 0.95)
+    assert f"on average at most {100 * bounds.mean():.2f}" in found.verdict
+    assert f"none more than {100 * bounds.max():.2f}" in found.verdict
+    assert "if only new best scores guided the next model, the best one lies at most" in found.verdict
+    few = asked("adaptivity-bound", material)
+    smaller = full_scores_bound(4_000, 15, 0.95)
+    assert figure(few, "only best scores") == figure(few, "every score") == smaller
+    assert few.verdict.count(f"{100 * smaller:.2f}") == 1
+
+
+def test_more_models_tried_than_a_machine_integer_holds_have_bounds():
+    found = asked("adaptivity-bound", shifted(6, n=400), replace(RULES, tried=10**33))
+    assert 0.1 < figure(found, "models fixed") < figure(found, "the same, most of any one model") < 1
+    assert "theory excludes nothing" in found.verdict
+
+
+def test_models_that_turn_round_on_the_new_set_have_no_line_of_difficulty():
+    old, new = (population(ABILITIES[::step], 2_000, seed) for seed, step in enumerate((1, -1)))
+    found = asked("gaussian-difficulty", Material(answers("original", old), answers("new", new)))
+    assert found.effect is None
+    assert "There is no such line" in found.verdict
+    assert figure(found, "slope of the probit line") < 0
+
+
+def test_resamples_without_a_rising_line_are_told():
+    old, new = (population(np.array([0.8, 1.0, 1.2, 1.4]), 300, seed) for seed in (0, 3))
+    found = asked("gaussian-difficulty", Material(answers("original", old), answers("new", new)))
+    told = next(one.message for one in found.warnings if one.code == "lines-not-rising")
+    slope = next(one.value for one in found.figures if one.name.startswith("slope of the probit"))
+    assert "of 400 resamples have no line that rises" in told
+    assert slope.low is not None
+    assert slope.low < 0
+    assert "[" in found.verdict
+
+
+def test_reuse_gains_less_only_where_models_are_clearly_alike():
+    said = "gains less than their number says"
+    for count in (2, 4):
+        right = [np.random.default_rng(seed).random((count, 1_000)) < 0.8 for seed in (1, 2)]
+        control = asked("model-similarity", Material(answers("a", right[0]), answers("b", right[1])))
+        assert said not in control.verdict
+        assert "as good as independent" in control.verdict
+    assert said in asked("model-similarity", shifted(1)).verdict
 
 
 def test_a_single_model_lacks_what_needs_several():

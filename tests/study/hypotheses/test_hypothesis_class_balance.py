@@ -65,6 +65,30 @@ def test_equal_classes_on_both_sets_explain_exactly_nothing():
     assert "same class mix" in found.verdict
 
 
+def test_whether_mixes_differ_is_told_apart_from_what_they_make_of_the_drop():
+    def mixed(name: str, counts: list[int], right: bool) -> Predictions:
+        labels = np.repeat(np.arange(len(counts)), counts)
+        return answers(name, np.full((5, len(labels)), right), labels, classes=len(counts))
+
+    old = mixed("old", [60] * 5, right=True)
+    for right in (False, True):
+        found = asked(NAME, Material(old, mixed("new", [10, 20, 40, 80, 150], right)))
+        assert "The class mixes differ (p = " in found.verdict
+        assert "explains nothing" in found.verdict
+        assert found.effect is False
+
+
+def test_mixes_that_hardly_differ_are_not_the_same():
+    labels = [np.repeat(np.arange(200), 10) for _ in range(2)]
+    labels[1] = np.repeat(np.arange(200), np.r_[np.full(8, 9), np.full(8, 11), np.full(184, 10)])
+    right = np.tile(labels[1] < 8, (5, 1))
+    found = asked(NAME, Material(*(answers(name, right, own, classes=200) for name, own in zip("ab", labels, strict=True))))
+    assert value(found, "chance of such different class mixes") == 1
+    assert found.part is not None
+    assert found.part.estimate == pytest.approx(8 * 1 / 2_000)
+    assert "differ no more than by chance (p = 1); as they are, they make 0.40 points" in found.verdict
+
+
 def test_the_order_of_images_changes_nothing():
     old, new = two_classes("old", 300, 100, 0), two_classes("new", 100, 300, 1)
     order = np.random.default_rng(5).permutation(new.n)

@@ -133,6 +133,40 @@ def test_no_hard_image_at_all_is_nothing():
     assert figure(found, "a: images that no model").n == 100
 
 
+def test_a_new_set_without_hard_images_gains_as_one_with_few(shared_data: Path):
+    old, new = (resit.load_predictions(shared_data / "cifar10.1" / name) for name in ("original", "v4"))
+    sound = np.flatnonzero(new.correct().any(axis=0))
+    rights = old.correct(), new.correct()[:, sound]
+    found, accuracy = asked(NAME, Material(*map(answers, ("old", "new"), rights))), rights[1].mean()
+    assert found.part is not None
+    assert found.part.estimate == pytest.approx((1 - 28 / 10_000) * accuracy - accuracy)
+    assert found.part.low < found.part.estimate < found.part.high < 0
+
+
+def test_a_new_set_of_hard_images_only_has_no_part():
+    found = asked(NAME, Material(answers("a", np.ones((6, 100), bool)), answers("b", np.zeros((6, 100), bool))))
+    assert found.effect is True
+    assert found.part is None
+    assert "has no other images" in found.verdict
+    assert "nan" not in found.verdict
+
+
+def test_an_original_of_hard_images_only_explains_all():
+    found = asked(NAME, Material(answers("a", np.zeros((6, 100), bool)), answers("b", np.ones((6, 100), bool))))
+    assert found.part is not None
+    assert found.part.estimate == -1
+
+
+def test_why_the_drop_is_larger_without_the_hardest_is_said():
+    right = np.zeros((6, 200), bool)
+    right[:, 10:] = True
+    worse = right.copy()
+    worse[:, 10:30] = False
+    why = "larger, as nearly nobody is right on these in both sets"
+    assert why in asked(NAME, Material(answers("a", right), answers("b", worse))).verdict
+    assert why not in asked(NAME, Material(answers("a", worse), answers("b", right))).verdict
+
+
 @pytest.mark.slow
 def test_size_and_power_of_hard_images():
     false = np.mean([asked(NAME, control(seed, 1_000)).effect for seed in range(300)])

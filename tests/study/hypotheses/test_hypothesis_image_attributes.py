@@ -151,7 +151,8 @@ def test_of_many_images_some_are_measured_and_it_is_told(monkeypatch: pytest.Mon
 
 def test_what_is_missing_is_said():
     right = np.ones((3, 10), bool)
-    assert "the images of old and new" in lacking(NAME, Material(answers("old", right), answers("new", right)))
+    said = lacking(NAME, Material(answers("old", right), answers("new", right)))
+    assert "the images of old and new: give them with --benchmark, once for each set" in said
 
 
 @pytest.mark.slow

@@ -1,12 +1,6 @@
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +24,6 @@ from resit.study.training import trainer_of
 
 needs("sklearn")
 FOUR = (cross_validation, discriminator, train_on_part, hyperparameters)
-HERE = Path(__file__).parent
 
 
 def run(module, material, rules=made.FEW):
@@ -173,7 +166,7 @@ def test_without_training_the_given_models_are_compared_and_a_tuned_one_is_found
     new = rng.random((5, 1000)) < np.append(honest, 0.5)[:, None]
     found = run(hyperparameters, made.Material(answers_of(old), answers_of(new)))
     assert found.effect is True
-    assert found.part.estimate == pytest.approx((new.sum(axis=1).max() - new[4].sum()) / 1000)
+    assert figure(found, "regret").estimate == pytest.approx((new.sum(axis=1).max() - new[4].sum()) / 1000)
     assert "m4" in found.verdict
     honest_only = run(hyperparameters, made.Material(answers_of(old[:4]), answers_of(new[:4])))
     assert honest_only.effect is False
@@ -308,29 +301,6 @@ def test_finished_trainings_are_not_done_again_and_a_damaged_one_is(tmp_path):
     assert len(fits) == 18
 
 
-def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path):
-    environment = os.environ | {"PYTHONPATH": f"{HERE}:{HERE.parents[1]}"}
-    child = subprocess.Popen([sys.executable, str(HERE / "trained_job.py"), str(tmp_path), "slow"], env=environment)
-    folder = tmp_path / "trainings"
-    for _ in range(3_000):
-        if folder.exists() and len(list(folder.glob("*.npz"))) >= 2:
-            break
-        time.sleep(0.02)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    done = len(list(folder.glob("*.npz")))
-    assert 2 <= done < 8
-    again = subprocess.run(
-        [sys.executable, str(HERE / "trained_job.py"), str(tmp_path), "quick"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert again.stdout.split() == [str(8 - done), "8"]
-    assert not [path for path in folder.iterdir() if path.suffix == ".part" and path.stat().st_size == 0]
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning")
 def test_ray_gives_the_same_as_this_process(tmp_path):
     ray = needs("ray")
@@ -353,7 +323,7 @@ def test_features_of_a_model_are_computed_once_and_trained_on(tmp_path, monkeypa
     new, train = featured.exam(300, 3, seed=1, name="new")[0], featured.exam(300, 3, seed=2, name="train")[0]
     monkeypatch.setattr("resit.models.training.load.load_model", lambda _spec, _options: model)
     trainer = trainer_of("features:any", tmp_path)
-    assert trainer.name == "a linear head on features of pixels"
+    assert trainer.name == "linear head on features of pixels"
     material = made.material(old, new, train, trainer=trainer)
     found = run(cross_validation, material)
     assert found.effect is False

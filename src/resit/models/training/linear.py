@@ -42,7 +42,7 @@ class Linear:
     @property
     def name(self) -> str:
         """For people."""
-        return "a linear head" if self.c is None else f"a linear head (C {self.c:g})"
+        return "linear head" if self.c is None else f"linear head (C {self.c:g})"
 
     @property
     def fingerprint(self) -> str:

@@ -20,6 +20,7 @@ from resit.study.hypotheses.statistical_error import sets_of
 PURPOSE = 71
 Ints = npt.NDArray[np.int_]
 MOST_ROWS = 30
+CLOSE = 1e-12
 
 
 class _Side(NamedTuple):
@@ -74,7 +75,8 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
     balanced = [_estimate(side, equal, rules, at) for at, side in enumerate((old, new), 1)]
     changed = _difference(old, new, equal, rules)
     p = same_mix(old.counts, new.counts)
-    effect = p < 1 - rules.level and excludes_zero(part)
+    differ = p < 1 - rules.level
+    effect = differ and excludes_zero(part)
     figures = [
         Figure(f"{material.new.name}: mean accuracy as it is", "fraction", Estimate(float(new.share.mean())), len(new.share)),
         Figure(f"{material.new.name}: with the original's class mix", "fraction", Estimate(float(new.means @ old.mix))),
@@ -85,7 +87,9 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
         Figure("drop with equal classes", "points", changed),
         Figure("chance of such different class mixes (p)", "number", Estimate(p, method="chi-squared test")),
     ]
-    verdict = _verdict(material, part, changed, effect, p)
+    said = _said(old, new, part, differ, p)
+    stands = within(Estimate(material.drop))
+    verdict = f"{said} With every class counting the same the drop is {within(changed)}, as the sets stand {stands}."
     sheet, picture = _sheet(material, shared, old, new), _picture(material, old, new)
     warnings = tuple(_cautions(material, old, new, len(shared)))
     return Gathered(verdict, effect, part, "estimate", tuple(figures), (sheet,), (picture,), warnings=warnings)
@@ -129,17 +133,20 @@ def _difference(old: _Side, new: _Side, weights: Array, rules: Rules) -> Estimat
     return percentile(draws[0] - draws[1], float((old.means - new.means) @ weights), rules.level, method)
 
 
-def _verdict(material: Material, part: Estimate, changed: Estimate, effect: bool, p: float) -> str:
-    if part.low == part.high == 0 or p == 1:
-        said = "Both sets have the same class mix, so it explains nothing."
-    elif effect:
-        said = f"The class mixes differ (p = {p:.2g}), and this explains {within(part)} of the drop."
+def _said(old: _Side, new: _Side, part: Estimate, differ: bool, p: float) -> str:
+    """Whether the mixes differ, which the counts tell, and apart from that what they make of the drop."""
+    if np.array_equal(old.counts * new.counts.sum(), new.counts * old.counts.sum()):
+        return "Both sets have the same class mix, so it explains nothing."
+    if not differ:
+        said = f"no more than by chance (p = {p:.2g}); as they are, they make {within(part)} of the drop."
+        return f"The class mixes differ {said}"
+    if excludes_zero(part):
+        said = f"and this explains {within(part)} of the drop."
+    elif np.ptp(new.means) < CLOSE:
+        said = "but no class of the new set is harder than another, so this explains nothing."
     else:
-        said = (
-            f"The class mixes differ no more than by chance (p = {p:.2g}); as they are, they make {within(part)} of the drop."
-        )
-    stands = within(Estimate(material.drop))
-    return f"{said} With every class counting the same the drop is {within(changed)}, as the sets stand {stands}."
+        said = f"but what this makes of the drop may be chance: {within(part)}."
+    return f"The class mixes differ (p = {p:.2g}), {said}"
 
 
 def _sheet(material: Material, shared: list[str], old: _Side, new: _Side) -> Sheet:

@@ -161,8 +161,11 @@ def _chosen_by_votes(build: Build) -> bool:
 def _are_among(votes: pa.Table, counts: pa.Table) -> bool:
     """Whether the votes are those of the build, not others on the same images."""
     places = rows_in(votes, counts)
-    shown = np.append(np.asarray(counts["shown"], np.int64), -1)[places]
-    return bool(np.mean(shown == np.asarray(votes["shown"], np.int64)) > 0.5)
+    same = [
+        np.append(np.asarray(counts[name], np.int64), -1)[places] == np.asarray(votes[name], np.int64)
+        for name in ("selected", "shown")
+    ]
+    return bool(np.mean(same[0] & same[1]) > 0.5)
 
 
 def _shown(counts: pa.Table, candidates: pa.Table) -> Patterns | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NEAR = ("same", "near")
 VERDICTS = ANSWERS["pair"]
+TRAIN = "train"
 
 
 class Marked(NamedTuple):
@@ -61,6 +62,7 @@ def read_judged(path: str | Path, benchmark: Benchmark) -> pa.Table:
     path : path
         A table with columns image (the example's id, or its row where the test set has no ids) and verdict (same, near,
         different, unsure, or empty where nobody looked); ``other`` may name the other image, ``reference`` the set it is of.
+        Of several verdicts on one pair the last holds.
     benchmark : Benchmark
 
     Returns
@@ -77,8 +79,8 @@ def read_judged(path: str | Path, benchmark: Benchmark) -> pa.Table:
 
     from resit.study.explain_material import keys_of
 
-    found = read_table(Path(path))
-    kept = {name: found.texts(name) for name in ("image", "verdict", *({"other", "reference"} & set(found.columns)))}
+    read = read_table(Path(path))
+    kept = {name: read.texts(name) for name in ("image", "verdict", *({"other", "reference"} & set(read.columns)))}
     known = keys_of(benchmark)
     if strange := sorted(set(kept["image"].tolist()) - set(known)):
         what = f"{counted(len(strange), 'image')} that {benchmark.name} does not have: {short_list(strange)}"
@@ -86,7 +88,13 @@ def read_judged(path: str | Path, benchmark: Benchmark) -> pa.Table:
     if strange := sorted(set(kept["verdict"].tolist()) - {*VERDICTS, ""}):
         fix = f"There are {', '.join(VERDICTS)}; leave it empty where nobody looked."
         raise InputError(f"no such verdict: {short_list(strange)}", where=path, fix=fix)
-    return pa.table({name: pa.array(texts.tolist(), pa.string()) for name, texts in kept.items()})
+    if "reference" in kept:
+        kept["reference"] = np.where(kept["reference"] == "", TRAIN, kept["reference"])
+    found = pa.table({name: pa.array(texts.tolist(), pa.string()) for name, texts in kept.items()})
+    if "other" not in kept:
+        return found
+    last = {pair: row for row, pair in enumerate(zip(kept["image"].tolist(), kept["other"].tolist(), strict=True))}
+    return found.take(sorted(last.values()))
 
 
 def _verdicts(material: Material) -> tuple[pa.Table | None, list[str]]:

@@ -10,7 +10,8 @@ from resit.stats.resample import draw_counts, generator, resample_examples
 from resit.stats.scales import backward, forward, off_the_edge
 from resit.study.estimate import Caution, Estimate
 from resit.study.explain_result import Figure, Gathered, Picture, Point, Series
-from resit.study.hypotheses.interface import Array, Hypothesis, Material, Rules, Tell, percentile
+from resit.study.hypotheses.interface import Array, Hypothesis, Material, Rules, Tell
+from resit.study.hypotheses.shown import bootstrapped, excludes_zero
 from resit.study.hypotheses.statistical_error import sets_of
 from resit.study.setview import SetView
 
@@ -37,32 +38,44 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
     x, y = (forward(one, "probit") for one in accuracies)
     line, linear = fit_line(x, y), fit_line(*accuracies)
     slope, intercept = _redrawn(material, rules)
-    shift = percentile(-intercept / slope, -line.intercept / line.slope, rules.level, METHOD)
-    spread = percentile(1 / slope, 1 / line.slope, rules.level, METHOD)
+    steepness = bootstrapped(slope, line.slope, rules.level, METHOD)
+    fits = (
+        Figure("slope of the probit line", "number", steepness),
+        Figure("R² on the probit scale", "number", Estimate(line.r2)),
+        Figure("R² on the linear scale", "number", Estimate(linear.r2)),
+    )
+    few = [Caution("few-models", material.new.name, f"A line over {len(x)} models says little.")] if len(x) < FEWEST else []
+    if line.slope <= 0:
+        verdict = (
+            f"There is no such line: models that are better on {material.original.name} are not better on "
+            f"{material.new.name} (slope {line.slope:z.2f}), which no difference in difficulty makes."
+        )
+        return Gathered(verdict, figures=fits, warnings=tuple(few))
+    rising = np.where(slope > 0, slope, np.nan)
+    shift = bootstrapped(-intercept / rising, -line.intercept / line.slope, rules.level, METHOD)
+    spread = bootstrapped(1 / rising, 1 / line.slope, rules.level, METHOD)
     correlations = [shared_difficulty(one) for one in (material.right_original, material.right_new)]
     predicted = None if None in correlations else predicted_slope(*(one or 0.0 for one in correlations))
     figures = [
         Figure("new set harder by (spreads of the original)", "number", shift),
         Figure("spread of new over original", "number", spread),
-        Figure("slope of the probit line", "number", percentile(slope, line.slope, rules.level, METHOD)),
-        Figure("R² on the probit scale", "number", Estimate(line.r2)),
-        Figure("R² on the linear scale", "number", Estimate(linear.r2)),
+        *fits,
         Figure("slope that shared errors predict", "number", Estimate(predicted, method="how often two models are both right")),
     ]
-    low, high = shift.low or 0.0, shift.high or 0.0
+    sure = "" if shift.low is None or shift.high is None else f" [{shift.low:z.2f}, {shift.high:z.2f}]"
     verdict = (
-        f"As if new images were {shift.estimate or 0:.2f} [{low:.2f}, {high:.2f}] spreads harder than the original ones, with "
+        f"As if new images were {shift.estimate or 0:z.2f}{sure} spreads harder than the original ones, with "
         f"{spread.estimate or 0:.2f} times the spread (probit line, R² {line.r2:.4f}, linear {linear.r2:.4f})."
     )
     if predicted is not None:
         verdict += f" How often models err together predicts a slope of {predicted:.3f}; it is {line.slope:.3f}."
-    few = (Caution("few-models", material.new.name, f"A line over {len(x)} models says little."),) if len(x) < FEWEST else ()
     picture = _picture(material, accuracies, line)
-    return Gathered(verdict, effect=low > 0 or high < 0, figures=tuple(figures), pictures=(picture,), warnings=few)
+    cautions = (*few, *_dropped(material, rising))
+    return Gathered(verdict, excludes_zero(shift), figures=tuple(figures), pictures=(picture,), warnings=cautions)
 
 
 def _redrawn(material: Material, rules: Rules) -> tuple[Array, Array]:
-    """Slopes and intercepts over models and examples drawn anew, each set's examples on their own."""
+    """Slopes and intercepts over models and examples drawn anew, each set's examples on their own; NaN where there is none."""
     count = len(material.models)
     weights = draw_counts(generator(rules.seed, PURPOSE), rules.resamples, count).astype(float)
     axes = []
@@ -70,9 +83,17 @@ def _redrawn(material: Material, rules: Rules) -> tuple[Array, Array]:
         strata = SetView(one, "micro", rules.seed, 0).strata
         sums = resample_examples(generator(rules.seed, PURPOSE, at), right.T.astype(np.float32), rules.resamples, strata)
         axes.append(forward(off_the_edge(sums / one.n, one.n), "probit"))
-    slope, intercept = fit_rows(axes[0], axes[1], weights)
-    good = np.isfinite(slope) & (slope > 0)
-    return slope[good], intercept[good]
+    return fit_rows(axes[0], axes[1], weights)
+
+
+def _dropped(material: Material, rising: Array) -> list[Caution]:
+    """That some resamples have no line that rises, from which nothing can be read."""
+    lost = int(np.isnan(rising).sum())
+    message = (
+        f"{lost:,} of {len(rising):,} resamples have no line that rises and are left out: the intervals of how much harder and "
+        "how much further apart are too narrow."
+    )
+    return [Caution("lines-not-rising", material.new.name, message)] if lost else []
 
 
 def _picture(material: Material, accuracies: list[Array], line: Line) -> Picture:

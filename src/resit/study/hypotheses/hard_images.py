@@ -10,7 +10,7 @@ import numpy.typing as npt
 from resit.data.paths import counted
 from resit.stats.intervals import clopper_pearson, newcombe
 from resit.stats.quantile_gaps import quantile_means
-from resit.stats.reweighting import Side, reweight
+from resit.stats.resample import generator, resample_examples
 from resit.study.estimate import Estimate
 from resit.study.explain_result import Figure, Gathered, Picture, Point, Series, Sheet
 from resit.study.hypotheses.hard_gallery import gallery
@@ -23,6 +23,7 @@ PURPOSE = 73
 FEWEST_MODELS = 5
 TENTHS = 10
 CLOSE = 1e-9
+FEW_RIGHT = 0.1  # of answers, at most: nearly nobody
 
 
 def lacks(material: Material) -> tuple[str, ...]:
@@ -56,6 +57,7 @@ def run(material: Material, rules: Rules, tell: Tell) -> Gathered:
     effect = excludes_zero(rate)
     edges = _edges(rules.hardest)
     levels = [quantile_means(share, edges) for share in shares]
+    hard = [float(quantile_means(share, [0, rules.hardest])[0]) for share in shares]
     rest = float((np.diff(edges) * (levels[0] - levels[1]))[edges[:-1] >= rules.hardest - CLOSE].sum() / (1 - rules.hardest))
     figures = _figures(material, rights, never, rules)
     figures += [Figure("new minus original share that no model gets right", "points", rate)]
@@ -63,7 +65,7 @@ def run(material: Material, rules: Rules, tell: Tell) -> Gathered:
     tell("Drawing hard images")
     tiles, cautions = gallery(material, [hardest(right, rules.hardest, one.benchmark.ids) for one, right in sets_of(material)])
     return Gathered(
-        _verdict(material, never, part, effect, rest, rules),
+        f"{_verdict(material, never, part, effect)} {_without(material.drop, rest, hard, rules.hardest)}",
         effect,
         part,
         "estimate",
@@ -98,11 +100,25 @@ def _surplus(never: list[npt.NDArray[np.int_]], rules: Rules) -> Estimate:
     return Estimate(float(found.estimate), float(found.low), float(found.high), "Newcombe")
 
 
-def _part(material: Material, shares: list[Array], never: list[npt.NDArray[np.int_]], rules: Rules) -> Estimate:
-    strata = [SetView(one, "micro", rules.seed, 0).strata for one, _ in sets_of(material)]
-    old, new = (Side(share, [none], own) for share, none, own in zip(shares, never, strata, strict=True))
-    found = reweight(old, new, [2], rules.resamples, rules.seed, PURPOSE)[0]
-    return bootstrapped(found.replicates, found.explained, rules.level, f"{rules.resamples:,} resamples of images")
+def _part(material: Material, shares: list[Array], never: list[npt.NDArray[np.int_]], rules: Rules) -> Estimate | None:
+    """New accuracy with the original's share of hard images, less that as it is; None where no new image is another."""
+    if never[1].all():
+        return None
+    whole, drawn = [], []
+    for at, ((one, _), share, none) in enumerate(zip(sets_of(material), shares, never, strict=True)):
+        scores = np.stack([none, share], axis=1)
+        strata = SetView(one, "micro", rules.seed, 0).strata
+        whole.append(scores.mean(axis=0)[None])
+        drawn.append(resample_examples(generator(rules.seed, PURPOSE, at), scores, rules.resamples, strata) / one.n)
+    method = f"{rules.resamples:,} resamples of images"
+    return bootstrapped(_cost(*drawn), float(_cost(*whole)[0]), rules.level, method)
+
+
+def _cost(old: Array, new: Array) -> Array:
+    """(1 - p) m' - a' of each row of hard share and accuracy; NaN where all new images are hard."""
+    others = 1 - new[:, 0]
+    sound = np.divide(new[:, 1], others, out=np.full(len(new), np.nan), where=others > CLOSE)
+    return np.asarray((new[:, 0] - old[:, 0]) * sound, float)
 
 
 def _figures(material: Material, rights: list[Right], never: list[npt.NDArray[np.int_]], rules: Rules) -> list[Figure]:
@@ -127,25 +143,31 @@ def _edges(fraction: float) -> Array:
     return np.asarray(np.unique(np.concatenate([tenths[np.abs(tenths - fraction) > CLOSE], [fraction]])), float)
 
 
-def _verdict(
-    material: Material, never: list[npt.NDArray[np.int_]], part: Estimate, effect: bool, rest: float, rules: Rules
-) -> str:
+def _verdict(material: Material, never: list[npt.NDArray[np.int_]], part: Estimate | None, effect: bool) -> str:
     counts = [
         f"{int(none.sum()):,} of {one.n:,} images of {one.name}"
         for (one, _), none in zip(sets_of(material), never, strict=True)
     ]
     shares = [percent(float(none.mean())) for none in never]
-    if effect:
-        said = (
-            f"The new set has {'more' if never[1].mean() > never[0].mean() else 'fewer'} of them, which explains {within(part)}"
-        )
+    drop = f"of the drop of {within(Estimate(material.drop))}."
+    if part is None:
+        said = f"The new set has no other images, so that it cannot be told what part they make {drop}"
+    elif effect:
+        more = "more" if never[1].mean() > never[0].mean() else "fewer"
+        said = f"The new set has {more} of them, which explains {within(part)} {drop}"
     else:
-        said = f"That is no difference beyond chance; it explains {within(part)}"
+        said = f"That is no difference beyond chance; it explains {within(part)} {drop}"
     return (
         f"None of {counted(len(material.models), 'model')} gets {counts[0]} ({shares[0]}) and {counts[1]} ({shares[1]}) right. "
-        f"{said} of the drop of {within(Estimate(material.drop))}. Without the hardest {100 * rules.hardest:g} % of each set "
-        f"the drop is {within(Estimate(rest))}."
+        f"{said}"
     )
+
+
+def _without(drop: float, rest: float, hard: list[float], fraction: float) -> str:
+    """The drop without the hardest images, and why it can be larger."""
+    why = ": larger, as nearly nobody is right on these in both sets, which leaves little to lose"
+    larger = rest > drop > 0 and max(hard) <= FEW_RIGHT
+    return f"Without the hardest {100 * fraction:g} % of each set the drop is {within(Estimate(rest))}{why if larger else ''}."
 
 
 def _sheet(edges: Array, levels: list[Array], drop: float) -> Sheet:

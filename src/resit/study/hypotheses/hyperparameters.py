@@ -23,12 +23,16 @@ FEWEST = 3  # settings for a line
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What was tried: a name each, and which answers were right on both sets, shapes (M, n) and (M, m)."""
+    """What was tried: a name each, and which answers were right on both sets, shapes (M, n) and (M, m).
+
+    ``noun`` is what one of them is called.
+    """
 
     names: tuple[str, ...]
     original: Right
     new: Right
     what: str
+    noun: str
 
 
 def run(material: Material, rules: Rules, tell: Tell) -> Gathered:
@@ -43,14 +47,14 @@ def run(material: Material, rules: Rules, tell: Tell) -> Gathered:
     Returns
     -------
     Gathered
-        The part is the regret: what the best setting on the new set has more there than the best on the original. It is a
-        bound, as the best of several is best by luck too.
+        The part is a bound: the upper limit of the regret, which is what the best setting on the new set has more there than
+        the best on the original. The best of several is best by luck too.
     """
     cautions: list[Caution] = []
     settings = _grid(material, rules, tell, cautions) if _trains(material) else None
     if settings is None:
         models = tuple(map(str, material.models))
-        settings = Settings(models, material.right_original, material.right_new, counted(len(models), "given model"))
+        settings = Settings(models, material.right_original, material.right_new, counted(len(models), "given model"), "model")
     if len(settings.names) < 2:
         return nothing(f"there is {settings.what} to compare", "too-few", material.original.name, cautions)
     return _told(settings, rules, cautions)
@@ -77,7 +81,7 @@ def _grid(material: Material, rules: Rules, tell: Tell, cautions: list[Caution])
     good = [(name, one.answers == pool.labels[test]) for (name, _), one in each if not one.diverged]
     right = np.array([own for _, own in good], bool).reshape(len(good), len(test))
     what = f"{counted(len(good), 'setting')} of a {material.trainer.name}"
-    return Settings(tuple(name for name, _ in good), right[:, : len(old)], right[:, len(old) :], what)
+    return Settings(tuple(name for name, _ in good), right[:, : len(old)], right[:, len(old) :], what, "setting")
 
 
 def _told(settings: Settings, rules: Rules, cautions: list[Caution]) -> Gathered:
@@ -89,7 +93,7 @@ def _told(settings: Settings, rules: Rules, cautions: list[Caution]) -> Gathered
     how = f"{rules.resamples:,} resamples of examples"
     regret = percentile(regrets, float(new[better] - new[chosen]), rules.level, how)
     found = _beaten(settings.new, chosen, rules.level)
-    line, correlation = _line(old, new, redrawn, rules, how)
+    line, correlation = _line(old, new, redrawn, settings.noun, rules, how)
     verdict = f"{_verdict(settings, (chosen, better, found), regret)}{_rise(settings.what, line, correlation)}"
     figures = (
         Figure("regret of choosing on the original", "points", regret, settings.new.shape[1]),
@@ -98,22 +102,26 @@ def _told(settings: Settings, rules: Rules, cautions: list[Caution]) -> Gathered
     )
     each = sorted(zip(settings.names, old.tolist(), new.tolist(), strict=True), key=lambda row: (-row[1], row[0]))
     table = tuple((name, x, y, y - x) for name, x, y in each)
-    columns = ("setting", "original", "new", "change")
-    sheet = Sheet("Settings, best on the original first", columns, ("number", "fraction", "fraction", "points"), table)
+    columns = (settings.noun, "original", "new", "change")
+    heading = f"{settings.noun.capitalize()}s, best on the original first"
+    sheet = Sheet(heading, columns, ("number", "fraction", "fraction", "points"), table)
     points = tuple(Point(x, y) for _, x, y in each)
-    picture = Picture("New against original accuracy", "original", "new", (Series("settings", points),), x_unit="fraction")
-    return Gathered(verdict, found is not None, regret, "bound", figures, (sheet,), (picture,), warnings=tuple(cautions))
+    series = (Series(f"{settings.noun}s", points),)
+    picture = Picture("New against original accuracy", "original", "new", series, x_unit="fraction")
+    most = Estimate(max(regret.estimate or 0.0, regret.high or 0.0), method=f"upper limit of the regret over {how}")
+    return Gathered(verdict, found is not None, most, "bound", figures, (sheet,), (picture,), warnings=tuple(cautions))
 
 
 def _verdict(settings: Settings, places: tuple[int, int, int | None], regret: Estimate) -> str:
     chosen, better, sure = places
     names, new = settings.names, 100 * settings.new.mean(axis=1)
-    said = "no setting is better there for sure" if sure is None else f"{names[sure]} is better there for sure"
-    cost, low, high = (100 * (one or 0.0) for one in (regret.estimate, regret.low, regret.high))
+    noun = settings.noun
+    said = f"no {noun} is better there for sure" if sure is None else f"{names[sure]} is better there for sure"
+    cost, most = 100 * (regret.estimate or 0.0), 100 * max(regret.estimate or 0.0, regret.high or 0.0)
     return (
-        f"The setting that is best on the original ({names[chosen]}, {100 * settings.original[chosen].mean():.2f} %) has "
+        f"The {noun} that is best on the original ({names[chosen]}, {100 * settings.original[chosen].mean():.2f} %) has "
         f"{new[chosen]:.2f} % on the new set, where the best ({names[better]}) has {new[better]:.2f} %; {said}. Choosing by "
-        f"the original cost at most {cost:.2f} points [{low:.2f}, {high:.2f}]."
+        f"the original cost {cost:.2f} points here, and at most {most:.2f} by the interval."
     )
 
 
@@ -139,9 +147,9 @@ def _beaten(right: Right, chosen: int, level: float) -> int | None:
     return int(sure[right[sure].sum(axis=1).argmax()]) if len(sure) else None
 
 
-def _line(old: Array, new: Array, redrawn: Sequence[Array], rules: Rules, how: str) -> tuple[Estimate, Estimate]:
+def _line(old: Array, new: Array, redrawn: Sequence[Array], noun: str, rules: Rules, how: str) -> tuple[Estimate, Estimate]:
     if len(old) < FEWEST or not has_spread(old) or not has_spread(new):
-        reason = f"fewer than {FEWEST} settings" if len(old) < FEWEST else "all settings are the same on one set"
+        reason = f"fewer than {FEWEST} {noun}s" if len(old) < FEWEST else f"all {noun}s are the same on one set"
         return Estimate(None, reason=reason), Estimate(None, reason=reason)
     slopes = fit_rows(redrawn[0], redrawn[1])[0]
     slope = percentile(slopes[np.isfinite(slopes)], float(fit_rows(old[None], new[None])[0][0]), rules.level, how)

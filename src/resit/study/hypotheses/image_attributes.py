@@ -39,7 +39,7 @@ def lacks(material: Material) -> tuple[str, ...]:
         return ()
     without = [one.name for one, _ in sets_of(material) if one.benchmark.images is None]
     return (
-        f"the images of {' and '.join(without)}: give them with --original-benchmark and --new-benchmark; "
+        f"the images of {' and '.join(without)}: give them with --benchmark, once for each set; "
         "or a group column that both sets have",
     )
 

@@ -16,6 +16,7 @@ from resit.study.setview import SetView
 
 PURPOSE = 64
 EDGE = 1e-12
+CLEARLY = 0.9  # of the number of models: chance moves the number of independent ones by a few per cent
 
 
 def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
@@ -50,11 +51,13 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
     old, new = excesses
     both = (old.low or 0.0) > 0 and (new.low or 0.0) > 0
     said = "more than" if both else "not surely more than"
+    count, lucky = len(material.models), figures[3].value.estimate or 0.0
+    fewer = lucky < CLEARLY * count
+    reuse = "reuse of the original gains less than their number says" if fewer else "as good as independent"
     verdict = (
-        f"Models err together {said} their accuracies make them: excess agreement is {old.estimate or 0:.2f} on "
-        f"{material.original.name} and {new.estimate or 0:.2f} on {material.new.name} (0 is independent, 1 is all alike). "
-        f"The {len(material.models)} models are as lucky together as {figures[3].value.estimate or 0:,.1f} independent ones: "
-        "reuse of the original gains less than their number says."
+        f"Models err together {said} their accuracies make them: excess agreement is {old.estimate or 0:z.2f} on "
+        f"{material.original.name} and {new.estimate or 0:z.2f} on {material.new.name} (0 is independent, 1 is all alike). "
+        f"The {count} models are as lucky together as {lucky:,.1f} independent ones: {reuse}."
     )
     title = "Images by the share of models that are right"
     picture = Picture(title, "share of models that are right", "images", tuple(series), x_unit="fraction")

@@ -157,6 +157,9 @@ def _said(lifts: list[_Lift], part: Estimate | None, effect: bool | None) -> lis
     said = []
     for lift in lifts:
         number = counted(int(lift.marked.duplicate.sum()), "image has a near-duplicate", "images have near-duplicates")
+        if lift.lift.estimate is None:
+            said.append(f"On {lift.name} {number} in train: no other image is left to say what they lift.")
+            continue
         said.append(f"On {lift.name} {number} in train, which lifts mean accuracy by {within(lift.lift)}.")
     if part is not None:
         beyond = "more than chance" if effect else "no more than chance"
@@ -176,7 +179,7 @@ def _at_most(material: Material, accuracy: float) -> str:
 
 def _tiny(lifts: list[_Lift]) -> list[Caution]:
     return [
-        Caution("no-near-duplicates", lift.name, "None of its images is marked: was it compared with the training data?")
+        Caution("no-near-duplicates", lift.name, "None of its images has a pair with train that was judged same or near.")
         for lift in lifts
         if not lift.marked.duplicate.any()
     ]

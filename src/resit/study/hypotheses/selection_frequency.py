@@ -20,6 +20,7 @@ from resit.study.hypotheses.statistical_error import sets_of
 from resit.study.hypotheses.votes import BINS, Voted, voted, why_none
 from resit.study.setview import SMALLEST_STRATUM, SetView
 
+MOST_SHOWN = 1_000  # matching on votes takes time by their number
 PURPOSE = 72
 FEW = 5  # images of a bin, below which its interval means little
 
@@ -44,7 +45,10 @@ def lacks(material: Material) -> list[str]:
         (material.original, material.original_counts, "--original-votes"),
         (material.new, material.new_counts, "--new-votes"),
     )
-    if any(voted(one, counts) is not None for one, counts, _ in pairs):
+    found = [votes for one, counts, _ in pairs if (votes := voted(one, counts)) is not None]
+    if most := [int(votes.shown.max()) for votes in found if votes.shown.max() > MOST_SHOWN]:
+        return [f"at most {MOST_SHOWN:,} votes an image, here {max(most):,}: a random part of them tells as much"]
+    if found:
         return []
     return [why_none(*pair) for pair in pairs]
 
@@ -80,6 +84,9 @@ def run(material: Material, rules: Rules, tell: Tell) -> Gathered:
         verdict = _rises(sets) + " There are no votes on the other set, so that no part of the drop can be told."
         return Gathered(verdict, figures=tuple(figures), sheets=sheets, pictures=pictures, warnings=tuple(cautions))
     found = reweight(sets[0].side, sets[1].side, [len(BINS)], rules.resamples, rules.seed, PURPOSE)[0]
+    if not np.isfinite(found.explained):
+        verdict = _rises(sets) + " No bin has images of both sets, so that no part of the drop can be told."
+        return Gathered(verdict, figures=tuple(figures), sheets=sheets, pictures=pictures, warnings=tuple(cautions))
     naive = bootstrapped(found.replicates, found.explained, rules.level, f"{rules.resamples:,} resamples of images")
     fixed = correction(material, sets[0].votes, sets[1].votes, sets[0].share, sets[1].share, rules, tell)
     part = fixed.part if fixed.by_the_same_votes else naive

@@ -12,10 +12,10 @@ POINTS = 100
 
 def within(value: Estimate) -> str:
     """A difference in points with its interval, for a sentence."""
-    said = f"{POINTS * (value.estimate or 0.0):.2f} points"
+    said = f"{POINTS * (value.estimate or 0.0):z.2f} points"
     if value.low is None or value.high is None:
         return said
-    return f"{said} [{POINTS * value.low:.2f}, {POINTS * value.high:.2f}]"
+    return f"{said} [{POINTS * value.low:z.2f}, {POINTS * value.high:z.2f}]"
 
 
 def percent(value: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -85,7 +86,7 @@ def pooled(material: Material, tell: Tell, *, train: bool = True, new: bool = Tr
     source = material.trainer.source
     sets = [("original", material.original.benchmark)] + [("new", material.new.benchmark)] * new
     sets += [("train", one) for one in material.train] if train else []
-    values, labels, cautions, identity = [], [], [], [source.fingerprint]
+    values, labels, cautions = [], [], []
     rows: dict[str, list[Ints]] = {name: [] for name, _ in sets}
     start = 0
     for name, benchmark in sets:
@@ -98,7 +99,6 @@ def pooled(material: Material, tell: Tell, *, train: bool = True, new: bool = Tr
         rows[name].append(start + np.flatnonzero(ready.usable & (own >= 0)))
         values.append(ready.values)
         labels.append(own)
-        identity.append(benchmark.content_fingerprint)
         start += benchmark.n
     shapes = {one.shape[1:] for one in values}
     if len(shapes) > 1:
@@ -108,7 +108,11 @@ def pooled(material: Material, tell: Tell, *, train: bool = True, new: bool = Tr
         message = "All inputs are the same, so that nothing can be learned from them: look at the images or the features."
         cautions.append(Caution("constant-inputs", material.trainer.name, message))
     n_classes = material.original.benchmark.n_classes
-    examples = Examples(inputs, np.concatenate(labels), n_classes, digest(*identity))
+    # Of the inputs themselves: the fingerprint of a folder is of the files' names and sizes, which two sets may share.
+    identity = hashlib.sha256(np.ascontiguousarray(inputs).data).hexdigest()
+    examples = Examples(
+        inputs, np.concatenate(labels), n_classes, digest(source.fingerprint, inputs.dtype.str, *inputs.shape, identity)
+    )
     return Pool(examples, {name: np.concatenate(own) for name, own in rows.items()}, tuple(cautions))
 
 
