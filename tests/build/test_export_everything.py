@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -118,3 +119,18 @@ def test_from_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.Capt
     assert run(["build", "export", str(folder), "-o", str(tmp_path / "all.zip")]) == 0
     assert "votes:" in capsys.readouterr().out
     assert zipfile.is_zipfile(tmp_path / "all.zip")
+
+
+def test_what_a_killed_export_left_is_taken_away_and_one_that_may_run_is_not(folder: Path, tmp_path: Path):
+    from resit.build.steps.export import export_everything
+    from resit.build.steps.opened import open_build
+
+    old, young = (tmp_path / f".all.zip.{name}" for name in ("old", "young"))
+    for left in (old, young):
+        left.mkdir()
+        (left / "table").write_text("names")
+    os.utime(old, (0, 0))
+    with open_build(folder) as build:
+        export_everything(build, tmp_path / "all.zip")
+    assert not old.exists()
+    assert young.exists()

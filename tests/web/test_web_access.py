@@ -58,6 +58,7 @@ ROUTES = {
     ("GET", "/build/export"): ADMINS,
     ("POST", "/build/export"): ADMINS,
     ("GET", "/admin"): ADMINS,
+    ("GET", "/admin/invites"): ADMINS,
     ("POST", "/admin/invites"): ADMINS,
     ("POST", "/admin/revoke"): ADMINS,
     ("POST", "/admin/answers"): ADMINS,

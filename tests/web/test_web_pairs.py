@@ -283,10 +283,33 @@ def test_a_list_that_cannot_be_made_is_told(tmp_path: Path):
 
 def test_the_first_page_of_a_reviewer_says_what_waits(unchanged: Served):
     rita = Reviewer(unchanged, "Rita the_")
-    left = rita.first()["left"]
+    first = rita.first()
     text = rita.caller.get("/").text
-    assert f"{left} pairs wait" in text
+    assert f"{first['left'] - first['elsewhere']} pairs wait" in text
     assert "Nothing is selected yet" in text
     assert 'href="/pairs"' in text
     assert 'href="/review"' in text
     assert 'href="/pairs"' not in unchanged.client("annotator").get("/exam").text
+
+
+def test_pairs_that_others_have_do_not_wait(quick: Served):
+    rita, rob = Reviewer(quick, "Rita"), Reviewer(quick, "Rob")
+    left = rita.first()["left"]
+    text = rob.caller.get("/").text
+    assert f"{left - rita.most} pairs wait" in text
+    assert f"{rita.most} pairs are with somebody else for now" in text
+    while len(found := rob.next()["pairs"]) == rob.most:
+        rob.say(*((pair["id"], "different") for pair in found))
+    rob.say(*((pair["id"], "different") for pair in found))
+    given = rob.next()
+    assert (given["pairs"], given["left"], given["elsewhere"]) == ([], rita.most, rita.most)
+    assert "No pair waits for you." in rob.caller.get("/").text
+    assert 'class="button main" href="/pairs"' not in rob.caller.get("/").text
+
+
+def test_guidance_is_open_until_somebody_has_judged_a_pair(quick: Served):
+    rita = Reviewer(quick, "Rita")
+    first = rita.first()
+    assert '<details class="rules" open>' in rita.caller.get("/pairs").text
+    rita.say((first["pairs"][0]["id"], "unsure"))
+    assert '<details class="rules">' in rita.caller.get("/pairs").text

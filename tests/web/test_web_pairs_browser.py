@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from paired import near, queue, said
+from paired import Reviewer, near, queue, said
 from served import Served
 
 from extras import needs
@@ -195,6 +196,27 @@ def test_two_reviewers_at_once(served: Served, opened: Open):
     assert len(keys) == len(set(keys)) == 12
     assert set(keys) <= set(wanted)
     assert {row["person"] for row in said(served)} == {"Rita", "Rob"}
+
+
+def test_what_others_have_is_told_and_nothing_is_judged_then(served: Served, opened: Open):
+    rita, wanted = Reviewer(served, "Rita"), queue(served)
+    rita.first()
+    page = looking(opened, served, "Rob")
+    for _ in range(len(wanted) - rita.most):
+        seen(page)
+        waiting, elsewhere = map(int, re.findall(r"\d+", page.inner_text("#how-far")))
+        judged = int(re.search(r"(\d+) of", page.inner_text("#progress"))[1])  # type: ignore[index]
+        assert waiting + elsewhere + judged == len(wanted)
+        page.keyboard.press("d")
+    page.wait_for_selector("text=Nothing waits for you now")
+    told = f"{rita.most} pairs are with somebody else for now"
+    page.wait_for_function("told => document.getElementById('how-far').textContent === told", arg=told)
+    assert told in page.inner_text("#none-text")
+    assert page.locator("[data-verdict]:disabled").count() == 0
+    assert page.locator("[data-verdict][aria-disabled=true]").count() == 4
+    page.click("[data-verdict=unsure]", force=True)
+    assert page.inner_text("#how-far") == told
+    page.wait_for_selector(f"text={len(wanted) - rita.most} of {len(wanted)} judged")
 
 
 def test_connection_lost_and_back(served: Served, opened: Open):

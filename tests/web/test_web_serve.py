@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from served import Served, begun
+from served import Served, begun, free_port
 
 import steps_made as made
 from extras import needs
@@ -39,10 +39,16 @@ def test_links_are_made_and_revoked_on_the_command_line(tmp_path: Path, capsys: 
     assert run(["serve", folder, "--invite", "annotator"]) == 0
     assert run(["serve", folder, "--invite", "annotator"]) == 0
     assert run(["serve", folder, "--invite", "reviewer", "--name", "Zoé Ω", "--port", "9000"]) == 0
-    first, second, third = capsys.readouterr().out.splitlines()
+    told = capsys.readouterr()
+    first, second, third = told.out.splitlines()
     assert first.startswith("annotator 1 (annotator): http://127.0.0.1:8321/invite/")
     assert second.startswith("annotator 2 (annotator): ")
     assert third.startswith("Zoé Ω (reviewer): http://127.0.0.1:9000/invite/")
+    assert [re.search(r"http://\S+\d", line)[0] for line in told.err.splitlines()] == [  # type: ignore[index]
+        *["http://127.0.0.1:8321"] * 2,
+        "http://127.0.0.1:9000",
+    ]
+    assert "--port" in told.err
     assert run(["serve", folder, "--revoke", "Zoé Ω"]) == 0
     assert capsys.readouterr().out == "Zoé Ω: 1 links revoked\n"
 
@@ -52,6 +58,7 @@ def test_links_are_made_and_revoked_on_the_command_line(tmp_path: Path, capsys: 
     [
         (["--revoke", "Nobody"], "nobody is called 'Nobody'"),
         (["--name", "A"], "nobody to invite"),
+        (["--invite", "boss"], "error: invite: no role 'boss'. The roles are annotator, reviewer, admin."),
         (["--invite", "admin", "--name", "\n"], "no name of 1 to 80 characters"),
         (["--behind-proxy", "http://votes.example.org"], "no address of https"),
         (["--behind-proxy", "https://votes.example.org/sub"], "without a path"),
@@ -66,9 +73,25 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_port_that_is_taken_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    other = str(made.begin(tmp_path / "other").folder.path)
     with Served(begun(tmp_path)) as served:
-        assert run(["serve", str(served.folder), "--port", str(served.port)]) == 4
+        assert run(["serve", other, "--port", str(served.port)]) == 4
     assert "cannot listen: Address already in use" in capsys.readouterr().err
+
+
+def test_one_server_serves_a_build_until_its_process_ends(served: Served, capsys: pytest.CaptureFixture[str]):
+    words = ["serve", str(served.folder)]
+    assert run([*words, "--port", str(free_port())]) == 4
+    told = capsys.readouterr().err
+    assert f"another server serves this build already, at {served.address}" in told
+    assert str(served.folder) in told
+    assert "end it first" in told
+    assert run([*words, "--invite", "annotator", "--name", "Ann", "--port", str(served.port)]) == 0
+    link = capsys.readouterr().out.split()[-1]
+    assert served.caller(link).get("/vote").status_code == 200
+    served.kill()
+    served.start()
+    assert served.caller(link).get("/vote").status_code == 200
 
 
 def test_other_machines_are_let_in_only_by_name_and_with_a_warning(tmp_path: Path):

@@ -218,3 +218,44 @@ def test_on_postgresql_a_page_becomes_votes_too(tmp_path: Path, postgresql: str)
         assert sum(votes["selected"].to_pylist()) == 8
         assert len(served.rows("click")) == 8
         assert served.client("admin").get("/admin").status_code == 200
+
+
+def imported(served: Served, person: str, task: str, *, other: bool) -> None:
+    """Votes of a person on a page that come from elsewhere: under the name that pages use, or another one."""
+    from resit.build.steps.opened import open_build
+    from resit.store.schemas import VOTES, table
+
+    with open_build(served.folder) as build:
+        rows = [row for row in build.store.tasks().to_pylist() if row["task"] == task]
+        n = len(rows)
+        columns = {name: [row[name] for row in rows] for name in ("image", "class_id", "role")}
+        who = {"person": [person] * n, "assignment": [f"{'other-' if other else ''}{task}:{person}"] * n}
+        said = {"selected": [False] * n, "time": ["2026-01-01T00:00:00.000Z"] * n}
+        build.store.add_votes(table(VOTES, {**columns, **who, **said}))
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_images_that_were_answered_elsewhere_meanwhile_count_once_and_the_page_ends(served: Served, other: bool):
+    ann = served.client(name="Ann")
+    task, _ = ann.page()
+    ann.click(task, 0)
+    imported(served, "Ann", task, other=other)
+    assert ann.finish(task, 0).json() == {"finished": True, "new": True}
+    votes = [row for row in served.votes().to_pylist() if row["person"] == "Ann"]
+    assert len(votes) == len({row["image"] for row in votes}) == PAGE
+    assert not any(row["selected"] for row in votes)
+    assert ann.page()[0] != task
+
+
+def test_an_image_does_not_tell_when_somebody_saw_it_first(served: Served):
+    ann = served.client(name="Ann")
+    _, images = ann.page()
+    sent = ann.get(images[0])
+    assert sent.status_code == 200
+    assert sent.headers["content-type"] == "image/webp"
+    assert not {"last-modified", "etag"} & set(sent.headers)
+
+
+def test_a_forged_host_is_never_led_to(served: Served):
+    answer = served.client("admin").http.get("/admin/", headers={"host": "evil.example"}, follow_redirects=False)
+    assert answer.status_code in (400, 404)

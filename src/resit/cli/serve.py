@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from resit.cli.options import INPUT, Debug, Folder, Similar, Texts
 from resit.errors import UsageError
 
 SERVER, PEOPLE = "The server", "People"
+WHERE = "It opens where the server is at {}: give --host, --port and --behind-proxy here as the running server has them."
 
 
 def serve(
@@ -40,8 +41,10 @@ def serve(
         ),
     ] = None,
     invite: Annotated[
-        Literal["annotator", "reviewer", "admin"] | None,
-        typer.Option(help="Print a link for somebody, and do not serve.", rich_help_panel=PEOPLE),
+        str | None,
+        typer.Option(
+            metavar="ROLE", help="Print a link for an annotator, reviewer or admin, and do not serve.", rich_help_panel=PEOPLE
+        ),
     ] = None,
     name: Annotated[
         str | None,
@@ -66,6 +69,7 @@ def serve(
     if invite:
         account, link = run.invite_to(Path(folder), invite, name, settings)
         typer.echo(f"{account.name} ({account.role}): {link}")
+        typer.echo(WHERE.format(settings.address), err=True)
     if not (revoke or invite):
         run.serve(Path(folder), settings, texts=texts, similar=similar, runs=runs or (), say=_say, tell=_tell)
 

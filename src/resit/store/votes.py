@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import func, select, union_all
+from sqlalchemy import bindparam, func, select, union_all
 
 from resit.errors import InputError
 from resit.store.bulk import insert, next_number, read, read_where
@@ -50,6 +50,23 @@ def add_votes(connection: Connection, given: pa.Table, where: str) -> Added:
     sifted = sift(connection, VOTE, columns, keys, compared=compared, old=old, first=_ranks(given.column("time")))
     refuse_contradictions(columns, keys, compared, sifted, refuse)
     return store_fresh(connection, VOTE, {**columns, "time": given.column("time")}, sifted)
+
+
+# Images that somebody voted on for a class.
+ANSWERED = (
+    select(IMAGE_NAME.c.name)
+    .join(VOTE, VOTE.c.image_id == IMAGE_NAME.c.id)
+    .join(ASSIGNMENT, ASSIGNMENT.c.id == VOTE.c.assignment_id)
+    .where(
+        ASSIGNMENT.c.person_id == select(PERSON_NAME.c.id).where(PERSON_NAME.c.name == bindparam("person")).scalar_subquery(),
+        VOTE.c.class_id == select(CLASS_NAME.c.id).where(CLASS_NAME.c.name == bindparam("class_id")).scalar_subquery(),
+    )
+)
+
+
+def answered(connection: Connection, person: str, class_id: str) -> frozenset[str]:
+    """Images that a person voted on for a class, on whatever page."""
+    return frozenset(connection.scalars(ANSWERED, {"person": person, "class_id": class_id}))
 
 
 def _ranks(column: pa.ChunkedArray) -> Numbers:

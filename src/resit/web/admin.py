@@ -10,13 +10,14 @@ from starlette.responses import RedirectResponse, Response
 
 from resit.build.steps.label import decide
 from resit.errors import UsageError
-from resit.store.accounts import ROLES, everybody, invite, revoke
+from resit.store.accounts import ROLES, invite, revoke
 from resit.web.figures import LOOK_BELOW
 from resit.web.identity import visitor
 from resit.web.office import office
 from resit.web.render import shown
 from resit.web.routing import ADMINS, REDIRECT, Route
 from resit.web.sent import Sent, sent
+from resit.web.start import next_place
 from resit.web.stop import Stop
 from resit.web.times import moment
 
@@ -44,17 +45,26 @@ class DecisionSent(Sent):
 
 def overview(request: Request) -> Response:
     """People, answers and funnel."""
-    desk = office(request)
-    return shown(request, "admin", **_values(request), link=None, build=desk.build)
+    return shown(request, "admin", **_values(request))
 
 
-def _values(request: Request) -> dict[str, Any]:
+def _values(request: Request, link: dict[str, str] | None = None, wanted: InviteSent | None = None) -> dict[str, Any]:
+    """What the page is given; ``wanted`` is an invite that was refused, and stays in the form."""
     desk = office(request)
     found = desk.figures.get()
     head, *rows = found.status.funnel.to_rows()
-    with desk.build.store.reading() as connection:
-        invited = everybody(connection)
-    return {"figures": found, "head": head, "rows": rows, "invited": invited, "roles": ROLES, "look_below": LOOK_BELOW}
+    return {
+        "build": desk.build,
+        "figures": found,
+        "next_place": next_place(found.status),
+        "head": head,
+        "rows": rows,
+        "roles": ROLES,
+        "look_below": LOOK_BELOW,
+        "link": link,
+        "opens_here_alone": desk.settings.opens_here_alone,
+        "wanted": wanted,
+    }
 
 
 def make_invite(request: Request) -> Response:
@@ -65,10 +75,16 @@ def make_invite(request: Request) -> Response:
         with desk.writer.writing() as connection:
             account, secret = invite(connection, body.role, body.name.strip() or None, moment())
     except UsageError as error:
-        raise Stop(422, str(error)) from error
+        values = _values(request, wanted=body)
+        raise Stop(422, str(error), page="admin", values=values) from error
     desk.figures.forget()
     link = {"name": account.name, "role": account.role, "address": f"{desk.settings.address}/invite/{secret}"}
-    return shown(request, "admin", **_values(request), link=link, build=desk.build)
+    return shown(request, "admin", **_values(request, link))
+
+
+def after_invite() -> Response:
+    """The admin page, for whoever asks anew for the address at which somebody was invited."""
+    return _back()
 
 
 def take_back(request: Request) -> Response:
@@ -107,6 +123,7 @@ def _back() -> Response:
 
 ROUTES = (
     Route("GET", "/admin", overview, ADMINS),
+    Route("GET", "/admin/invites", after_invite, ADMINS, gives=(REDIRECT,)),
     Route("POST", "/admin/invites", make_invite, ADMINS, InviteSent),
     Route("POST", "/admin/revoke", take_back, ADMINS, RevokeSent, (REDIRECT,)),
     Route("POST", "/admin/answers", decision, ADMINS, DecisionSent, (REDIRECT,)),

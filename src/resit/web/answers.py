@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from resit.store.schemas import VOTES, table
-from resit.store.votes import add_votes
+from resit.store.votes import add_votes, answered
 from resit.store.work import add_finish, lease, marks
 from resit.web.stop import Stop
 
@@ -31,7 +31,7 @@ def finish(
     time: str,
     where: str,
 ) -> bool:
-    """Turn the clicks of somebody on a page into votes, once.
+    """Turn the clicks of somebody on a page into votes, once; of images that they answered elsewhere meanwhile, none.
 
     Parameters
     ----------
@@ -64,16 +64,19 @@ def finish(
     last = marks(connection, account.id, task.number)
     if {position for position, mark in last.items() if mark.selected} != set(selected):
         raise Stop(412, "This page was changed on another device or in another window. Look at it again, then press Done.")
-    n = len(task.shown)
+    before = answered(connection, account.name, task.class_id)
+    shown = [one for one in task.shown if one.image not in before]
+    n = len(shown)
     votes = {
-        "image": [one.image for one in task.shown],
+        "image": [one.image for one in shown],
         "class_id": [task.class_id] * n,
         "person": [account.name] * n,
         "assignment": [assignment_of(task.name, account.name)] * n,
-        "role": [one.role for one in task.shown],
-        "selected": [one.position in last and last[one.position].selected for one in task.shown],
-        "time": [last[one.position].time if one.position in last else time for one in task.shown],
+        "role": [one.role for one in shown],
+        "selected": [one.position in last and last[one.position].selected for one in shown],
+        "time": [last[one.position].time if one.position in last else time for one in shown],
     }
-    add_votes(connection, table(VOTES, votes), where)
+    if shown:
+        add_votes(connection, table(VOTES, votes), where)
     add_finish(connection, account.id, task.number, held.time, time)
     return True

@@ -43,7 +43,7 @@ def make_app(desk: Office) -> FastAPI:
     FastAPI
         To be put behind :class:`resit.web.guard.Guard`.
     """
-    app = FastAPI(title="resit", version=__version__, openapi_url=None, lifespan=_with_few_threads)
+    app = FastAPI(title="resit", version=__version__, openapi_url=None, redirect_slashes=False, lifespan=_with_few_threads)
     app.state.office = desk
     app.state.routes = tuple(route for part in PARTS for route in part.ROUTES)
     add_routes(app, app.state.routes)
@@ -61,15 +61,15 @@ async def _with_few_threads(_: FastAPI) -> AsyncIterator[None]:
     yield
 
 
-def _told(request: Request, status: int, message: str) -> Response:
+def _told(request: Request, stop: Stop) -> Response:
     """An error in words: as a page for a browser that wants one, else as JSON."""
     if "text/html" in request.headers.get("accept", ""):
-        return shown(request, "error", status=status, message=message)
-    return JSONResponse({"error": message}, status)
+        return shown(request, stop.page, status=stop.status, message=stop.message, **stop.values)
+    return JSONResponse({"error": stop.message}, stop.status)
 
 
 def _stopped(request: Request, error: Stop) -> Response:
-    answer = _told(request, error.status, error.message)
+    answer = _told(request, error)
     if error.wait:
         answer.headers["retry-after"] = str(error.wait)
     return answer
@@ -77,7 +77,7 @@ def _stopped(request: Request, error: Stop) -> Response:
 
 def _no_route(request: Request, error: HTTPException) -> Response:
     message = "There is no such page." if error.status_code == 404 else str(error.detail)
-    answer = _told(request, error.status_code, message)
+    answer = _told(request, Stop(error.status_code, message))
     answer.headers.update(error.headers or {})
     return answer
 
@@ -86,4 +86,4 @@ def _failed(request: Request, error: ResitError) -> Response:
     import logging
 
     logging.getLogger("resit.web").error("%s %s: %s", request.method, request.url.path.split("/")[1], error)
-    return _told(request, 503, NOT_NOW)
+    return _told(request, Stop(503, NOT_NOW))

@@ -48,8 +48,10 @@ def _safely(desk: Office, request: Request) -> dict[str, object]:
 
 def home(request: Request) -> Response:
     """The page for which somebody was invited."""
-    role = visitor(request).account.role
-    return RedirectResponse(FIRST[role], 303) if role in FIRST else shown(request, "home", **told(office(request)))
+    account = visitor(request).account
+    if account.role in FIRST:
+        return RedirectResponse(FIRST[account.role], 303)
+    return shown(request, "home", **told(office(request), account))
 
 
 def me(request: Request) -> Response:
@@ -69,7 +71,7 @@ def leave(request: Request) -> Response:
     return answer
 
 
-def health() -> Response:
+async def health() -> Response:
     """Tell whoever watches the server that it answers."""
     return PlainTextResponse("ok")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from resit.build.exam.choose import own_order
 from resit.build.exam.record import UNKNOWN
@@ -24,7 +24,6 @@ from resit.web.routing import EVERYBODY, IMAGE, PAGE, REDIRECT, Route
 from resit.web.sent import EVENT, Sent, sent
 from resit.web.stop import Stop
 from resit.web.times import moment
-from resit.web.vote import YEAR
 
 if TYPE_CHECKING:
     from resit.web.office import Office
@@ -167,8 +166,7 @@ def example(request: Request, exam: str, place: str, size: str) -> Response:
 def _file(desk: Office, image: str | None, size: str) -> Response:
     if image is None or size not in SIZES:
         raise Stop(404, "There is no such image.")
-    keep = {"cache-control": f"private, max-age={YEAR}, immutable"}
-    return FileResponse(desk.pictures.path(image, size), media_type="image/webp", headers=keep)
+    return desk.pictures.answer(image, size)
 
 
 def answers(request: Request, exam: str) -> Response:

@@ -98,6 +98,7 @@ def overview(build: Build) -> Overview:
     ]
     known = {one.account.name for one in invited}
     rows += [_person(name, "", False, [], controls, out, build) for name in sorted(set(controls) - known)]
+    rows.sort(key=lambda one: not one.needs_a_look)
     names = {one.account.id: one.account.name for one in invited}
     tasks = build.store.tasks()
     class_of = dict(zip(tasks["task"].to_pylist(), tasks["class_id"].to_pylist(), strict=True))
@@ -132,5 +133,5 @@ def _person(
         low=row.get("low"),
         high=row.get("high"),
         rejected=name in out,
-        needs_a_look=row.get("high") is not None and row["high"] < LOOK_BELOW,
+        needs_a_look=name not in out and row.get("high") is not None and row["high"] < LOOK_BELOW,
     )

@@ -65,17 +65,6 @@ class PairQueue:
         self._hands: dict[Key, tuple[int, float]] = {}
         self._put_off: dict[int, dict[Key, None]] = {}
 
-    def left(self, patience: float = 0.0) -> int | None:
-        """How many pairs wait; None while the list is being made.
-
-        Raises
-        ------
-        Stop
-            If it cannot be made.
-        """
-        with self._source.opened(patience) as made:
-            return None if made is None else made.pairs.left
-
     def references(self) -> set[str]:
         """Images of reference sets in the list; none while it is being made."""
         with self._source.opened() as made:
@@ -168,6 +157,12 @@ class PairQueue:
             progress=pairs.progress(),
             message="" if pairs.left else made.lack or ALL_DONE,
         )
+
+    def has_judged(self, account: Account) -> bool:
+        """Whether somebody has said something of a pair."""
+        said = select(VERDICT.c.id).where((VERDICT.c.kind == "pair") & (VERDICT.c.person == account.name)).limit(1)
+        with self._build.store.reading() as connection:
+            return connection.execute(said).first() is not None
 
     def before(self, account: Account, n: int) -> list[tuple[Pair, str]]:
         """Pairs of the list that somebody judged last, each with what they said; the latest comes last."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 from sqlalchemy import select
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 
 from resit.store.layout import CLASS_NAME, IMAGE_NAME, WORD
 from resit.store.layout import IMAGE as ROW
@@ -25,7 +25,6 @@ from resit.web.routing import IMAGE, REVIEWERS, Route
 from resit.web.sealed import seal, unseal
 from resit.web.sent import EVENT, Sent, sent
 from resit.web.stop import Stop
-from resit.web.vote import YEAR
 
 if TYPE_CHECKING:
     from resit.web.pair_queue import Given
@@ -66,7 +65,7 @@ def reviewing(request: Request) -> Response:
     before = desk.pairs.before(account, BACK) if given else []
     told = [(pair, {"verdict": verdict}) for pair, verdict in before]
     first = {**_told(request, given), "before": _pairs(request, told)}
-    return shown(request, "pairs", first=first)
+    return shown(request, "pairs", first=first, is_new=not desk.pairs.has_judged(account))
 
 
 def next_pairs(request: Request) -> Response:
@@ -105,8 +104,7 @@ def picture(request: Request, pair: str, side: str, size: str) -> Response:
         raise Stop(404, "There is no such image.")
     image = images[SIDES.index(side)]
     _bring(desk, image)
-    keep = {"cache-control": f"private, max-age={YEAR}, immutable"}
-    return FileResponse(desk.pictures.path(image, size), media_type="image/webp", headers=keep)
+    return desk.pictures.answer(image, size)
 
 
 def _bring(desk: Office, image: str) -> None:

@@ -6,6 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starlette.responses import Response
+
 from resit.build.folder import write_whole
 from resit.data.decode import decode
 from resit.errors import InputError
@@ -18,6 +20,7 @@ SIZES = {"small": 360, "large": 1280}  # longest side, in pixels
 LOSSLESS = 128  # smaller ones are kept to the pixel
 QUALITY = 88
 FOLDER = "web"
+YEAR = 365 * 24 * 60 * 60
 
 
 class Pictures:
@@ -54,6 +57,22 @@ class Pictures:
             except (InputError, OSError) as error:
                 raise Stop(404, "This image cannot be read. Tell whoever invited you.") from error
         return path
+
+    def answer(self, image: str, size: str) -> Response:
+        """The image for a browser to keep: without its file's time and tag, which tell when somebody saw it first.
+
+        Parameters
+        ----------
+        image, size : str
+            As for :meth:`path`.
+
+        Raises
+        ------
+        Stop
+            If it cannot be read.
+        """
+        keep = {"cache-control": f"private, max-age={YEAR}, immutable"}
+        return Response(self.path(image, size).read_bytes(), media_type="image/webp", headers=keep)
 
 
 def for_screen(data: bytes, longest: int) -> bytes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from resit.build.keys import votes_of
 from resit.build.review import blacklist
@@ -23,7 +23,6 @@ from resit.web.review_sets import Chosen, Revised
 from resit.web.routing import IMAGE, PAGE, REDIRECT, REVIEWERS, Route
 from resit.web.sent import sent
 from resit.web.stop import Stop
-from resit.web.vote import YEAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -163,8 +162,7 @@ def picture(request: Request, place: str, revision: str, image: str, size: str) 
     if found is None or size not in SIZES:
         raise Stop(404, "There is no such image.")
     desk.reviews.bring(class_id, found)
-    keep = {"cache-control": f"private, max-age={YEAR}, immutable"}
-    return FileResponse(desk.pictures.path(found, size), media_type="image/webp", headers=keep)
+    return desk.pictures.answer(found, size)
 
 
 def marks(request: Request, place: str) -> Response:

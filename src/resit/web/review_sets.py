@@ -81,7 +81,7 @@ class ReviewSets:
         self._build = build
         self._lock = threading.RLock()
         self._kept: OrderedDict[int, Revised] = OrderedDict()
-        self.moments = Moments()
+        self.moments = Moments(max(build.store.verdicts()["time"].to_pylist(), default=""))
 
     def last(self) -> int | None:
         """Number of the last revision; None where there is none."""

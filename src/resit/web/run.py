@@ -108,7 +108,7 @@ def serve(
     UsageError
         If the settings do not fit, or a library is not installed.
     OutputError
-        If the server cannot listen there.
+        If the server cannot listen there, or another one serves the build.
     """
     check_settings(settings)
     uvicorn = needed("uvicorn", EXTRA)
@@ -116,9 +116,10 @@ def serve(
     from resit.web.app import make_app
     from resit.web.guard import Guard
     from resit.web.office import open_office
+    from resit.web.one_server import one_server
     from resit.web.runs import read_runs
 
-    with open_build(folder, cache=CACHE) as build:
+    with open_build(folder, cache=CACHE) as build, one_server(build.path, settings.address):
         found = class_texts(build, texts)
         answers, lines = read_runs(build, runs)
         tell("Planning tasks")

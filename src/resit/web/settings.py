@@ -50,6 +50,11 @@ class Settings:
         except ValueError:
             return self.host == "localhost"
 
+    @property
+    def opens_here_alone(self) -> bool:
+        """Whether links open on this machine alone: the server listens to no other, and no proxy shows its pages."""
+        return self.is_local and self.behind_proxy is None
+
 
 def check_settings(settings: Settings) -> None:
     """Refuse what would not be safe or cannot be.

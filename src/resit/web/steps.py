@@ -24,6 +24,7 @@ from resit.web.replies import Jobs
 from resit.web.review_rounds import SAMPLE
 from resit.web.routing import ADMINS, FILE, REDIRECT, REVIEWERS, Route
 from resit.web.sent import RevisionStepSent, StepSent, sent
+from resit.web.start import next_place
 from resit.web.stop import Stop
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def overview(request: Request) -> Response:
         "steps",
         build=desk.build,
         found=found,
+        next_place=next_place(found),
         head=head,
         rows=rows,
         jobs=desk.jobs.all(),

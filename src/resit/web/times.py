@@ -18,10 +18,18 @@ def seconds_between(first: str, last: str) -> float:
 
 
 class Moments:
-    """Times of which no two are the same, each later than the one before: of two verdicts at once the last one holds."""
+    """Times of which no two are the same, each later than the one before: of two verdicts at once the last one holds.
 
-    def __init__(self) -> None:
-        self._lock, self._last = threading.Lock(), datetime.min.replace(tzinfo=UTC)
+    Parameters
+    ----------
+    after : str, optional
+        A time that all are later than, also where the clock was set back.
+    """
+
+    def __init__(self, after: str = "") -> None:
+        self._lock = threading.Lock()
+        last = datetime.fromisoformat(after) if after else datetime.min
+        self._last = last if last.tzinfo else last.replace(tzinfo=UTC)
 
     def next(self) -> str:
         """Now, or a millisecond after the last one."""

@@ -8,7 +8,7 @@ import statistics
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 
 from resit.store.work import Click, finished, lease, marks
 from resit.web.answers import finish
@@ -25,7 +25,6 @@ from resit.web.sent import EVENT, Sent, sent
 from resit.web.stop import Stop
 from resit.web.times import moment, seconds_between
 
-YEAR = 365 * 24 * 60 * 60
 RECENT = 10  # pages from which the time left is told
 
 
@@ -107,8 +106,7 @@ def picture(request: Request, task: str, image: str, size: str) -> Response:
     found = next((one.image for one in known.shown if image_id(desk, request, one.image) == image), None)
     if found is None:
         raise Stop(404, "There is no such image.")
-    keep = {"cache-control": f"private, max-age={YEAR}, immutable"}
-    return FileResponse(desk.pictures.path(found, size), media_type="image/webp", headers=keep)
+    return desk.pictures.answer(found, size)
 
 
 async def clicks(request: Request, task: str) -> Response:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,6 +34,9 @@ ANSWERS = {
     "class_ids": "string",  # JSON: all that are right
     "answer": "string",  # empty for "I do not know"
 }
+
+
+OLD = 3600  # seconds after which nobody writes an export any more
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,7 @@ def export_everything(build: Build, path: str | Path, *, tell: Tell = silent) ->
     rows = {}
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_left(path)
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as stage:
             part, packed = Path(stage) / "table", Path(stage) / "all.zip"
             with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as file:
@@ -94,6 +100,13 @@ def export_everything(build: Build, path: str | Path, *, tell: Tell = silent) ->
                 os.fsync(done.fileno())
             packed.replace(path)
     return Everything(path, rows)
+
+
+def _remove_left(path: Path) -> None:
+    """Remove what exports that were killed left beside the file; a young one may be of an export that runs."""
+    for left in path.parent.glob(f".{path.name}.*"):
+        if left.stat().st_mtime < time.time() - OLD:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _tables(build: Build) -> Iterator[tuple[str, pa.Table]]:

@@ -17,7 +17,7 @@ const REFRESH = 10000; // where nothing waits
 const motion = matchMedia("(prefers-reduced-motion: reduce)");
 
 let counts = JSON.parse(main.dataset.first); // as the server told them last
-let judged = 0; // pairs that waited, and got a verdict here since
+let judged = new Map(); // by metric, pairs that waited, and got a verdict here since
 const trail = []; // pairs that were seen, each with the verdict that it was given here
 let at = -1; // the one that is shown
 let ahead = []; // pairs to come; their images are loaded
@@ -95,6 +95,10 @@ function showImages() {
       frame.replaceChildren(text);
     }
   }
+  showButtons();
+}
+
+function showButtons() {
   for (const button of buttons) button.setAttribute("aria-disabled", String(!may(button.dataset.verdict)));
 }
 
@@ -141,7 +145,10 @@ function show() {
     byId("told").textContent = `${words(pair, "one")}. ${words(pair, "two")}. Distance by ${pair.metric}: ${figure(pair.distance)}.`;
     note(pair.verdict ? `You said “${pair.verdict}”. Judge it anew, or go forward.` : pair.doubted ? "Somebody was unsure of this pair." : "");
     showImages();
-  } else showNone();
+  } else {
+    showNone();
+    showButtons();
+  }
   for (const button of buttons) button.setAttribute("aria-pressed", String(pair?.verdict === button.dataset.verdict));
   byId("back").disabled = at === 0 || !trail.length;
   byId("skip").textContent = pair?.verdict ? "Forward" : "Skip";
@@ -151,14 +158,14 @@ function show() {
 }
 
 function showNone() {
-  const left = Math.max(0, counts.left - judged);
+  const { left, elsewhere } = open();
   let title = "Nothing waits for you";
   let text = counts.message;
   if (lost) [title, text] = ["The connection is lost", "What you said is kept, and sent when the connection is back. More pairs come then."];
   else if (!counts.ready) [title, text] = ["One moment", "The list of pairs is being made. In large builds that takes a minute or two; this page goes on by itself."];
   else if (asking || outbox.waiting().length) [title, text] = ["One moment", "The next pairs come."];
-  else if (counts.doubted && counts.doubted >= left - counts.elsewhere) text = `You were unsure of ${counted(counts.doubted, "pair")}. Somebody else had better look.`;
-  else if (left && counts.elsewhere) text = `${counted(counts.elsewhere, "pair")} ${counts.elsewhere === 1 ? "is" : "are"} with somebody else now.`;
+  else if (counts.doubted && counts.doubted >= left - elsewhere) [title, text] = ["Nothing else waits for you", `You were unsure of ${counted(counts.doubted, "pair")}. Somebody else had better look.`];
+  else if (elsewhere) [title, text] = ["Nothing waits for you now", `${away(elsewhere)}. What they leave comes here by itself.`];
   byId("none-title").textContent = title;
   byId("none-text").textContent = text;
   byId("doubted").hidden = !(counts.ready && counts.doubted && !asking && !lost);
@@ -166,15 +173,31 @@ function showNone() {
 
 const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 
+const away = (n) => `${counted(n, "pair")} ${n === 1 ? "is" : "are"} with somebody else for now`;
+
+// Pairs without a verdict, and how many of them others have.
+function open() {
+  const left = Math.max(0, counts.left - [...judged.values()].reduce((sum, n) => sum + n, 0));
+  return { left, elsewhere: Math.min(left, counts.elsewhere) };
+}
+
+function judge(metric, n) {
+  judged.set(metric, (judged.get(metric) ?? 0) + n);
+}
+
 function showCounts() {
-  const left = Math.max(0, counts.left - judged);
-  byId("how-far").textContent = counts.ready ? `${counted(left, "pair")} wait${left === 1 ? "s" : ""}` : "";
+  const { left, elsewhere } = open();
+  const waiting = left - elsewhere;
+  const told = waiting || !elsewhere ? [`${counted(waiting, "pair")} wait${waiting === 1 ? "s" : ""}`] : [];
+  if (elsewhere) told.push(away(elsewhere));
+  byId("how-far").textContent = counts.ready ? told.join(" · ") : "";
   const rows = counts.progress.map((one) => {
     const label = document.createElement("label");
     const bar = document.createElement("progress");
+    const done = Math.min(one.pairs, one.judged + (judged.get(one.metric) ?? 0));
     bar.max = Math.max(1, one.pairs);
-    bar.value = one.pairs ? one.judged : 1;
-    label.append(`${one.metric} up to ${figure(one.target)}: ${one.judged.toLocaleString("en")} of ${one.pairs.toLocaleString("en")} judged `, bar);
+    bar.value = one.pairs ? done : 1;
+    label.append(`${one.metric} up to ${figure(one.target)}: ${done.toLocaleString("en")} of ${one.pairs.toLocaleString("en")} judged `, bar);
     return label;
   });
   byId("progress").replaceChildren(...rows);
@@ -215,7 +238,7 @@ function say(verdict) {
     note("Wait until both images are shown. If that does not come, skip the pair.");
     return;
   }
-  judged += isOpen(pair.verdict) - isOpen(verdict);
+  judge(pair.metric, isOpen(pair.verdict) - isOpen(verdict));
   pair.verdict = verdict;
   outbox.add([{ pair: pair.id, verdict }]);
   at = trail.length - 1;
@@ -292,8 +315,9 @@ function failed(status) {
 
 function take(found, had = []) {
   [counts, failures, lost, again] = [found, 0, false, false];
-  const unsaved = outbox.waiting();
-  judged = new Set(unsaved.filter((one) => !isOpen(one.verdict)).map((one) => one.pair)).size;
+  judged = new Map();
+  const unsaved = new Set(outbox.waiting().filter((one) => !isOpen(one.verdict)).map((one) => one.pair));
+  for (const id of unsaved) judge(trail.find((pair) => pair.id === id)?.metric, 1);
   const known = new Set([...had, ...held(), ...skipped]);
   ahead.push(...found.pairs.filter((pair) => !known.has(pair.id)));
   for (const pair of ahead) for (const side of SIDES) load(pair, side);
