@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from served import Served, begun, free_port
+from served import PAGE, Served, begun, free_port
 
 import steps_made as made
 from extras import needs
@@ -112,3 +112,18 @@ def test_a_table_tells_what_a_class_is(tmp_path: Path):
     assert any("A small &lt;b&gt;animal&lt;/b&gt;." in page and "Also called kitty" in page for page in pages)
     texts.write_text("class_id,text,link\ncat,A cat,javascript:alert(1)\n")
     assert run(["serve", str(served.folder), "--texts", str(texts)]) == 3
+
+
+def test_a_large_build_is_planned_in_a_process_of_its_own_to_the_same_pages(tmp_path: Path):
+    from resit.build.steps.opened import open_build
+    from resit.web.run import _plan, _planned_apart
+
+    tasks = []
+    for name, planned in (("here", _plan), ("apart", _planned_apart)):
+        folder = begun(tmp_path / name)
+        said = planned(folder, None)
+        with open_build(folder) as build:
+            tasks.append((said, build.store.tasks().drop(["image"]).to_pylist()))
+    assert len(tasks[0][1]) == 4 * PAGE
+    assert [len(rows) for _, rows in tasks] == [len(tasks[0][1])] * 2
+    assert tasks[0][0] == tasks[1][0]

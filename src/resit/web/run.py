@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 EXTRA = "web"
 CACHE = 4_096  # KiB of a SQLite file for each of the connections, of which there are many
+LARGE = 20_000  # images, from which on planning takes much memory
 SWITCH = 0.0005  # seconds until a thread that computes lets one go on that has clicks to save
 OPEN_TO_OTHERS = (
     "Anybody in the network can reach this address, and what is sent is not encrypted. "
@@ -123,7 +124,7 @@ def serve(
         found = class_texts(build, texts)
         answers, lines = read_runs(build, runs)
         tell("Planning tasks")
-        plan = _planned(folder, similar)
+        plan = _planned_apart(folder, similar) if _is_large(build) else _plan(folder, similar)
         desk = open_office(build, settings, found, similar=similar, runs=answers)
         desk.demands.get()
         config = uvicorn.Config(
@@ -152,7 +153,16 @@ def serve(
             desk.saver.close()
 
 
-def _planned(folder: str | Path, similar: str | Path | None) -> str:
+def _is_large(build: Build) -> bool:
+    from sqlalchemy import func, select
+
+    from resit.store.layout import IMAGE
+
+    with build.store.reading() as connection:
+        return bool((connection.scalar(select(func.count()).select_from(IMAGE)) or 0) > LARGE)
+
+
+def _planned_apart(folder: str | Path, similar: str | Path | None) -> str:
     """Plan tasks in a process of its own: it takes memory that the server would keep for as long as it runs."""
     try:
         with ProcessPoolExecutor(1, get_context("spawn")) as apart:
