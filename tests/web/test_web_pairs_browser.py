@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -198,15 +197,21 @@ def test_two_reviewers_at_once(served: Served, opened: Open):
     assert {row["person"] for row in said(served)} == {"Rita", "Rob"}
 
 
+# Those that wait, those with somebody else and those that are judged are all there are, once a verdict on its way has come.
+ALL_TOLD = """all => {
+    const text = id => document.getElementById(id).textContent;
+    const open = text('how-far').match(/[0-9]+/g).map(Number).reduce((one, other) => one + other, 0);
+    return open + Number(text('progress').match(/([0-9]+) of/)[1]) === all;
+}"""
+
+
 def test_what_others_have_is_told_and_nothing_is_judged_then(served: Served, opened: Open):
     rita, wanted = Reviewer(served, "Rita"), queue(served)
     rita.first()
     page = looking(opened, served, "Rob")
     for _ in range(len(wanted) - rita.most):
         seen(page)
-        waiting, elsewhere = map(int, re.findall(r"\d+", page.inner_text("#how-far")))
-        judged = int(re.search(r"(\d+) of", page.inner_text("#progress"))[1])  # type: ignore[index]
-        assert waiting + elsewhere + judged == len(wanted)
+        page.wait_for_function(ALL_TOLD, arg=len(wanted))
         page.keyboard.press("d")
     page.wait_for_selector("text=Nothing waits for you now")
     told = f"{rita.most} pairs are with somebody else for now"
