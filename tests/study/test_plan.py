@@ -67,3 +67,8 @@ def test_text_and_json_say_the_same():
 def test_what_cannot_be_planned_is_refused(arguments: dict[str, float], message: str):
     with pytest.raises(UsageError, match=message):
         resit.plan(**arguments)
+
+
+def test_one_point_is_no_points():
+    assert "differ by 1 percentage point\n" in str(resit.plan(accuracy=0.76, difference=0.01))
+    assert "differ by 0.5 percentage points\n" in str(resit.plan(accuracy=0.76, difference=0.005))

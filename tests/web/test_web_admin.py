@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -50,6 +51,12 @@ def test_the_address_of_invites_leads_back_to_the_page(served: Served):
 def test_links_open_on_one_machine_alone_where_no_other_is_let_in(more: dict[str, str], told: bool):
     settings: Any = Settings
     assert settings(**more).opens_here_alone == told
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_links_name_the_machine_where_the_server_listens_to_all(host: str):
+    assert Settings(host).address == f"http://{socket.gethostname()}:8321"
+    assert Settings("::1").address == "http://[::1]:8321"
 
 
 def test_a_link_that_opens_on_one_machine_alone_is_told(served: Served):

@@ -65,7 +65,7 @@ class Asking:
     def sign_in(self) -> None:
         self.caller = self.served.client(self.role, f"{self.role} who asks")
         self.headers = {"x-csrf-token": self.caller.get("/session").json()["csrf"]}
-        self.cookies = {"resit_session": self.caller.http.cookies["resit_session"]}
+        self.cookies = dict(self.caller.http.cookies)
 
     def _places(self) -> dict[str, dict[str, Any]]:
         """What really stands in the places of paths, by their first word."""

@@ -52,7 +52,7 @@ class Plan(Planned):
         return "\n".join(
             [
                 f"{self.n:,} examples tell two models of accuracy around {100 * self.accuracy:g} % apart, "
-                f"if they differ by {100 * self.difference:g} percentage points",
+                f"if they differ by {_points(self.difference, 'percentage point')}",
                 f"  paired test, level {self.level:g}, power {self.power:g} wanted; "
                 f"the exact McNemar test has {self.exact_power:.3f}",
                 f"  discordance {self.discordance:.4f} ({self.discordance_source})",
@@ -75,6 +75,12 @@ class Pools:
         names = ("original", self.original), ("candidates", self.candidates)
         shown = "; ".join(f"{name} {_betas(mixture)}" for name, mixture in names)
         return f"true frequencies: {shown} ({self.source})"
+
+
+def _points(fraction: float, one: str = "point") -> str:
+    """A difference of accuracies in points, with as many digits as it was given."""
+    shown = f"{100 * fraction:g}"
+    return f"{shown} {one}" if shown == "1" else f"{shown} {one}s"
 
 
 def _betas(mixture: tuple[tuple[float, float, float], ...]) -> str:
@@ -114,7 +120,7 @@ class VotesPlan(Planned):
     curve_source: str
 
     def __str__(self) -> str:
-        wanted = f"{100 * self.bias:g} points of accuracy"
+        wanted = f"{_points(self.bias)} of accuracy"
         left = 100 * abs(self.limit.accuracy_shift)
         head = f"no number of votes up to {self.most:,} leaves at most {wanted}; unlimited votes leave {left:.2f}"
         if self.votes is not None:
@@ -176,7 +182,7 @@ class ImagesPlan(Planned):
         return "\n".join(
             [
                 f"{self.per_class:,} images a class make the {100 * self.level:g} % interval of a class's accuracy "
-                f"{100 * self.width:g} points wide on average",
+                f"{_points(self.width)} wide on average",
                 f"  accuracy {self.accuracy:.4f} ({self.accuracy_source})",
                 f"and with matched frequencies {_many(self.candidates.candidates_sure)} eligible candidates of a class "
                 f"fill all bins in {half} of classes",
@@ -301,7 +307,7 @@ class SwapPlan(Planned):
         first = _need(self.n_both, f"examples on each set show the swap with power {self.power:g}")
         lines = [
             first,
-            f"  the first model is {100 * self.difference:g} points better on the original, "
+            f"  the first model is {_points(self.difference)} better on the original, "
             f"{100 * self.new_difference:g} worse on the new set",
             f"  discordance {self.discordance:.4f} and {self.new_discordance:.4f} ({self.discordance_source})",
             f"  {counted(self.pairs, 'pair')} of {self.models:,} models, {self.clear:,} of them clear on both sets: "

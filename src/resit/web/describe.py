@@ -12,7 +12,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from resit import __version__
-from resit.web.identity import COOKIE, FIELD, HEADER
+from resit.web.identity import FIELD, HEADER
+from resit.web.office import office
 from resit.web.pictures import SIZES
 from resit.web.replies import Failed
 from resit.web.routing import ADMINS, ANY_JSON, FILE, IMAGE, PAGE, REDIRECT, TEXT, Route
@@ -74,12 +75,14 @@ SESSION, TOKEN = "session", "token"
 
 
 @cache
-def description(routes: tuple[Route, ...]) -> dict[str, Any]:
+def description(routes: tuple[Route, ...], cookie: str) -> dict[str, Any]:
     """Some routes as OpenAPI 3.1.
 
     Parameters
     ----------
     routes : tuple of Route
+    cookie : str
+        Name of the cookie of a session.
     """
     models = {model for route in routes for model in (*route.gives, route.body) if inspect.isclass(model)} | {Failed}
     ordered: list[type[BaseModel]] = sorted(models, key=lambda model: model.__name__)
@@ -90,7 +93,7 @@ def description(routes: tuple[Route, ...]) -> dict[str, Any]:
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     schemes = {
-        SESSION: {"type": "apiKey", "in": "cookie", "name": COOKIE},
+        SESSION: {"type": "apiKey", "in": "cookie", "name": cookie},
         TOKEN: {"type": "apiKey", "in": "header", "name": HEADER},
     }
     return {
@@ -194,7 +197,7 @@ def _content(kind: Any) -> tuple[str, dict[str, Any]]:
 
 def openapi(request: Request) -> Response:
     """Tell programs of all routes: this description."""
-    return JSONResponse(description(request.app.state.routes))
+    return JSONResponse(description(request.app.state.routes, office(request).cookie))
 
 
 ROUTES = (Route("GET", "/openapi.json", openapi, ADMINS, gives=(ANY_JSON,)),)

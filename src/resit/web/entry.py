@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from resit.store.accounts import begin_session, end_session
-from resit.web.identity import COOKIE, visitor
+from resit.web.identity import visitor
 from resit.web.office import office
 from resit.web.render import shown
 from resit.web.replies import Me
@@ -37,7 +37,7 @@ def open_invite(request: Request, secret: str) -> Response:
         desk.tries.failed(address)
         raise Stop(404, "This link is not good, or not any more. Ask whoever gave it to you for a new one.")
     answer = RedirectResponse("/", 303)
-    answer.set_cookie(COOKIE, session, max_age=int(desk.settings.session * DAY), path="/", **_safely(desk, request))
+    answer.set_cookie(desk.cookie, session, max_age=int(desk.settings.session * DAY), path="/", **_safely(desk, request))
     return answer
 
 
@@ -67,7 +67,7 @@ def leave(request: Request) -> Response:
         end_session(connection, visitor(request).session)
     desk.sessions.forget()
     answer = shown(request, "left")
-    answer.delete_cookie(COOKIE, path="/", **_safely(desk, request))
+    answer.delete_cookie(desk.cookie, path="/", **_safely(desk, request))
     return answer
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from resit.store.accounts import Account
     from resit.web.office import Office
 
-COOKIE = "resit_session"
 HEADER, FIELD = "x-csrf-token", "csrf"
 SIGN_IN = "You are not signed in. Open the link that you were invited with."
 
@@ -67,8 +66,8 @@ class Allowed:
         Stop
             If nobody is signed in, or somebody in another role.
         """
-        session = request.cookies.get(COOKIE, "")
         desk = office(request)
+        session = request.cookies.get(desk.cookie, "")
         account = desk.sessions.known(session)
         if account is None and session:
             account = await run_in_threadpool(desk.sessions.look, session)

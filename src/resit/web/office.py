@@ -95,6 +95,11 @@ class Office:
         self.figures.forget()
         self.state.forget()
 
+    @property
+    def cookie(self) -> str:
+        """Name of the cookie of a session: each build has its own, as browsers give cookies to all ports of a host."""
+        return f"resit_session_{self.derived('cookie', '')[:8]}"
+
     def derived(self, purpose: str, text: str) -> str:
         """A secret of its own for each purpose and text, which nobody can guess who does not have the key."""
         return hmac.new(self.key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()[:32]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -36,11 +37,18 @@ class Settings:
 
     @property
     def address(self) -> str:
-        """Where people find the pages, without a slash at its end."""
+        """Where people find the pages, without a slash at its end; by the name of this machine where it listens to all."""
         if self.behind_proxy:
             return self.behind_proxy.rstrip("/")
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        host = socket.gethostname() if self._listens_everywhere else self.host
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    @property
+    def _listens_everywhere(self) -> bool:
+        try:
+            return ipaddress.ip_address(self.host).is_unspecified
+        except ValueError:
+            return False
 
     @property
     def is_local(self) -> bool:

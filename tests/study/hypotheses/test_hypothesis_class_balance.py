@@ -177,3 +177,9 @@ def test_size_and_power_of_class_balance():
     ]
     # 6 % of the images moved: the test of the mixes has a power of 0.77 at these sizes
     assert np.mean(found) > 0.6
+
+
+def test_a_chance_below_all_floats_is_no_zero():
+    labels = np.repeat([0, 1], [10_000, 100]), np.repeat([0, 1], [100, 10_000])
+    old, new = (answers(name, np.ones((5, len(own)), bool), own, classes=2) for name, own in zip("ab", labels, strict=True))
+    assert "(p < 1e-300)" in asked(NAME, Material(old, new)).verdict

@@ -21,6 +21,7 @@ PURPOSE = 71
 Ints = npt.NDArray[np.int_]
 MOST_ROWS = 30
 CLOSE = 1e-12
+SMALLEST = 1e-300
 
 
 class _Side(NamedTuple):
@@ -133,12 +134,16 @@ def _difference(old: _Side, new: _Side, weights: Array, rules: Rules) -> Estimat
     return percentile(draws[0] - draws[1], float((old.means - new.means) @ weights), rules.level, method)
 
 
+def _chance(p: float) -> str:
+    return f"p = {p:.2g}" if p >= SMALLEST else f"p < {SMALLEST:g}"
+
+
 def _said(old: _Side, new: _Side, part: Estimate, differ: bool, p: float) -> str:
     """Whether the mixes differ, which the counts tell, and apart from that what they make of the drop."""
     if np.array_equal(old.counts * new.counts.sum(), new.counts * old.counts.sum()):
         return "Both sets have the same class mix, so it explains nothing."
     if not differ:
-        said = f"no more than by chance (p = {p:.2g}); as they are, they make {within(part)} of the drop."
+        said = f"no more than by chance ({_chance(p)}); as they are, they make {within(part)} of the drop."
         return f"The class mixes differ {said}"
     if excludes_zero(part):
         said = f"and this explains {within(part)} of the drop."
@@ -146,7 +151,7 @@ def _said(old: _Side, new: _Side, part: Estimate, differ: bool, p: float) -> str
         said = "but no class of the new set is harder than another, so this explains nothing."
     else:
         said = f"but what this makes of the drop may be chance: {within(part)}."
-    return f"The class mixes differ (p = {p:.2g}), {said}"
+    return f"The class mixes differ ({_chance(p)}), {said}"
 
 
 def _sheet(material: Material, shared: list[str], old: _Side, new: _Side) -> Sheet:

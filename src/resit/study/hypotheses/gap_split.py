@@ -29,7 +29,8 @@ def run(material: Material, rules: Rules, _tell: Tell) -> Gathered:
         mean_of(material.new, material.right_new, rules, 1),
     )
     highest = float(fixed_models_bound(material.right_original.mean(axis=1), material.original.n, tried, rules.level).mean())
-    adaptivity = Estimate(None, -_above(old), highest, f"union bound over {tried:,} models fixed beforehand")
+    bound = f"union bound over {tried:,} models fixed beforehand, mean over the {len(material.models):,} that are here"
+    adaptivity = Estimate(None, -_above(old), highest, bound)
     generalization = Estimate(0.0, -_below(new), _above(new), new.method)
     low, high = material.drop - highest - _above(new), material.drop + _above(old) + _below(new)
     distribution = Estimate(None, low, high, "the drop less the others at their extremes")
