@@ -277,6 +277,9 @@ def take_all(browser: Any, folder: Path, settings: Settings, truth: dict[str, st
     reviewer.take("review-class", "/review/4", judge)
     boss = camera("admin", "Kim")
     boss.take("admin", "/admin")
+    dunja = "/admin/person?name=Dunja"
+    boss.take("person", dunja)
+    boss.take("answer", dunja, lambda page: page.click("main tbody a >> nth=0"))
     boss.take("steps", "/build")
     page = boss.pages["desktop"]
     page.goto(f"{settings.address}/review")

@@ -62,10 +62,15 @@ ROUTES = {
     ("POST", "/admin/invites"): ADMINS,
     ("POST", "/admin/revoke"): ADMINS,
     ("POST", "/admin/answers"): ADMINS,
+    ("GET", "/admin/answers/{answer}"): ADMINS,
+    ("GET", "/admin/answers/{answer}/{image}/{size}"): ADMINS,
+    ("GET", "/admin/person"): ADMINS,
+    ("POST", "/admin/person"): ADMINS,
 }
 # Something in the places of each path.
 PLACES = {
     "task": "t0",
+    "answer": "a0",
     "image": "i0",
     "size": "small",
     "secret": "x",

@@ -58,6 +58,13 @@ def test_voting_and_admin(voting: Served, opened: Open, screen: dict[str, Any]):
     for path in ("/admin", "/vote", "/review", "/pairs", "/build", "/exam", "/nowhere"):
         page.goto(f"{voting.address}{path}")
         assert complaints(page) == [], path
+    voter = voting.client("annotator", "Ann")
+    assert voter.finish(voter.page()[0]).status_code == 200
+    page.goto(f"{voting.address}/admin/person?name=Ann")
+    assert complaints(page) == []
+    page.click("main tbody a")
+    page.wait_for_url("**/admin/answers/*")
+    assert complaints(page) == []
     page.goto(f"{voting.address}/vote")
     page.keyboard.press("z")
     page.wait_for_selector("#zoom[open]")

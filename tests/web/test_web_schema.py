@@ -176,6 +176,7 @@ def test_what_is_asked_with_sense(asking: Asking):
         sent["/admin/revoke"] = {"name": "Zoe"}
         answer = f"{places['vote']['task']}:{asking.role} who asks"
         sent["/admin/answers"] = {"assignment": answer, "status": "rejected", "reason": "too quick"}
+        sent["/admin/person"] = {"name": "nobody", "status": "accepted"}
         sent["/build/plan"] = {"event": next(words)}
     read = [f"/review/{{place}}/{{revision}}/{name}" for name in ("state", "votes")] if "review" in places else []
     known = {operation.path: operation for operation in operations(asking.served)}
@@ -195,6 +196,7 @@ def test_texts_that_a_database_does_not_take(tmp_path: Path, postgresql: str):
             for path, body in {
                 "/admin/invites": {"role": "reviewer", "name": text},
                 "/admin/revoke": {"name": text},
+                "/admin/person": {"name": text, "status": "rejected"},
                 "/admin/answers": {"assignment": text, "status": "rejected", "reason": text},
                 "/exam/1/answers": {"answers": [{"event": event, "place": 0, "class_id": text}]},
                 "/pairs/next": {"held": [text]},

@@ -114,13 +114,14 @@ def votes(connection: Connection, accepted: bool) -> pa.Table:
     return table(VOTES, {**columns, "selected": found.column("selected").cast("bool"), "time": found.column("time")})
 
 
-def _last_status() -> Select[Any]:
+def last_status() -> Select[Any]:
+    """What was decided last on each assignment that was decided on."""
     last = select(func.max(STATUS.c.id)).group_by(STATUS.c.assignment_id)
     return select(STATUS).where(STATUS.c.id.in_(last))
 
 
 def _rejected() -> ScalarSelect[Any]:
-    last = _last_status().subquery()
+    last = last_status().subquery()
     return select(last.c.assignment_id).where(last.c.status == DECISIONS[1]).scalar_subquery()
 
 
@@ -155,7 +156,7 @@ def add_statuses(connection: Connection, given: pa.Table, where: str) -> Added:
 def assignments(connection: Connection) -> pa.Table:
     """All assignments; see :meth:`resit.store.Store.assignments`."""
     size = select(VOTE.c.assignment_id, func.count().label("votes")).group_by(VOTE.c.assignment_id).subquery()
-    last = _last_status().subquery()
+    last = last_status().subquery()
     statement = (
         select(
             *(ASSIGNMENT.c.id, ASSIGNMENT.c.person_id, size.c.votes),

@@ -1,19 +1,20 @@
-"""The admin page: people and how well they answer, invites, decisions on answers, and how far the build is."""
+"""The admin page: people and how well they answer, invites, and how far the build is."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from resit.build.steps.label import decide
 from resit.errors import UsageError
 from resit.store.accounts import ROLES, invite, revoke
 from resit.web.figures import LOOK_BELOW
 from resit.web.identity import visitor
 from resit.web.office import office
+from resit.web.person import answer_place, person_place
 from resit.web.render import shown
 from resit.web.routing import ADMINS, REDIRECT, Route
 from resit.web.sent import Sent, sent
@@ -33,14 +34,6 @@ class RevokeSent(Sent):
     """Whose links and sessions end."""
 
     name: str
-
-
-class DecisionSent(Sent):
-    """Whether an answer counts."""
-
-    assignment: str
-    status: Literal["accepted", "rejected"] = Field(description="An answer is accepted or rejected.")
-    reason: str = Field(default="", max_length=500, description="A reason has 500 characters at most.")
 
 
 def overview(request: Request) -> Response:
@@ -64,6 +57,8 @@ def _values(request: Request, link: dict[str, str] | None = None, wanted: Invite
         "link": link,
         "opens_here_alone": desk.settings.opens_here_alone,
         "wanted": wanted,
+        "person_place": person_place,
+        "answer_place": partial(answer_place, desk),
     }
 
 
@@ -103,20 +98,6 @@ def take_back(request: Request) -> Response:
     return _back()
 
 
-def decision(request: Request) -> Response:
-    """Take the votes of an answer out, or back in."""
-    desk = office(request)
-    body: DecisionSent = sent(request)
-    by = visitor(request).account.name
-    try:
-        decide(desk.build, [body.assignment], body.status, by=by, reason=body.reason)
-    except UsageError as error:
-        raise Stop(422, str(error)) from error
-    desk.demands.forget()
-    desk.figures.forget()
-    return _back()
-
-
 def _back() -> Response:
     return RedirectResponse("/admin", 303)
 
@@ -126,5 +107,4 @@ ROUTES = (
     Route("GET", "/admin/invites", after_invite, ADMINS, gives=(REDIRECT,)),
     Route("POST", "/admin/invites", make_invite, ADMINS, InviteSent),
     Route("POST", "/admin/revoke", take_back, ADMINS, RevokeSent, (REDIRECT,)),
-    Route("POST", "/admin/answers", decision, ADMINS, DecisionSent, (REDIRECT,)),
 )

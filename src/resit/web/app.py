@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from resit import __version__
 from resit.errors import ResitError
-from resit.web import admin, describe, entry, exam, pairs, review, review_rounds, steps, vote
+from resit.web import admin, describe, entry, exam, pairs, person, review, review_rounds, steps, vote
 from resit.web.render import STATIC, shown
 from resit.web.routing import add_routes
 from resit.web.stop import Stop
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NOT_NOW = "The server could not write or read what it needed. What was shown as saved is safe; try again in a moment."
 
-PARTS = (entry, describe, vote, exam, pairs, review_rounds, review, steps, admin)
+PARTS = (entry, describe, vote, exam, pairs, review_rounds, review, steps, admin, person)
 
 # A pool of SQLAlchemy has 15 connections, one of which saves clicks.
 THREADS = 12

@@ -49,6 +49,7 @@ NUMBER = {"type": "integer", "minimum": 0}
 PLACES: dict[str, dict[str, Any]] = {
     "secret": {"type": "string", "description": "Of an invite link."},
     "task": {"type": "string", "description": "Name of a page to vote on."},
+    "answer": {"type": "string", "description": "One person's answer to a page, as the list of their answers names it."},
     "image": {
         "type": "string",
         "description": "Name of an image: it differs between people, and in votes and exams between sessions.",
@@ -61,6 +62,7 @@ PLACES: dict[str, dict[str, Any]] = {
     "side": {"type": "string", "enum": ["one", "two"]},
 }
 QUERY = {
+    "name": "Whose answers.",
     "after": "Number of a class in the list; what is no number counts as 0.",
     "page": "Number of a page, from 1; what is no number counts as 1.",
 }

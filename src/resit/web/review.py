@@ -21,7 +21,7 @@ from resit.web.review_marks import MarksSent, images_judged, judged_as, rows_of,
 from resit.web.review_sets import PAGE as IMAGES_A_PAGE
 from resit.web.review_sets import Chosen, Revised
 from resit.web.routing import IMAGE, PAGE, REDIRECT, REVIEWERS, Route
-from resit.web.sent import sent
+from resit.web.sent import as_number, sent
 from resit.web.stop import Stop
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def next_class(request: Request) -> Response:
     last = desk.reviews.last()
     if last is None:
         return RedirectResponse("/review", 303)
-    after = _number(request.query_params.get("after", "0"))
+    after = as_number(request.query_params.get("after", "0"))
     waiting = [row.place for row in _rows(desk, desk.reviews.revision(last)) if row.waiting]
     order = sorted(waiting, key=lambda place: (place <= after, place))
     return RedirectResponse(f"/review/{order[0]}" if order else "/review", 303)
@@ -109,7 +109,7 @@ def one_class(request: Request, place: str) -> Response:
     images = desk.reviews.revision(last).images(class_id)
     names = desk.reviews.known(last, class_id)
     pages = max(1, -(-len(images) // IMAGES_A_PAGE))
-    page = min(max(1, _number(request.query_params.get("page", "1"))), pages)
+    page = min(max(1, as_number(request.query_params.get("page", "1"))), pages)
     new, old = images[(page - 1) * IMAGES_A_PAGE : page * IMAGES_A_PAGE], desk.reviews.beside(class_id, page - 1)
     number, n = int(place), len(desk.build.classes)
     return shown(
@@ -134,14 +134,10 @@ def one_class(request: Request, place: str) -> Response:
 
 def class_at(desk: Office, place: str) -> str:
     """Id of the class at a place in the list, from 1."""
-    number = _number(place)
+    number = as_number(place)
     if not 1 <= number <= len(desk.build.classes):
         raise Stop(404, "There is no such class.")
     return desk.build.classes[number - 1].id
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 def image_key(desk: Office, request: Request, image: str) -> str:
@@ -157,7 +153,7 @@ def picture(request: Request, place: str, revision: str, image: str, size: str) 
     """An image of a class."""
     desk = office(request)
     class_id = class_at(desk, place)
-    keys = _keys(desk, request, desk.reviews.known(_number(revision), class_id))
+    keys = _keys(desk, request, desk.reviews.known(as_number(revision), class_id))
     found = next((digest for digest, key in keys.items() if key == image), None)
     if found is None or size not in SIZES:
         raise Stop(404, "There is no such image.")
@@ -183,7 +179,7 @@ def marks(request: Request, place: str) -> Response:
 def state(request: Request, place: str, revision: str) -> Response:
     """What holds on a class, and who said what."""
     desk = office(request)
-    class_id, number = class_at(desk, place), _number(revision)
+    class_id, number = class_at(desk, place), as_number(revision)
     names = desk.reviews.known(number, class_id)
     told = standing(desk.build.store.verdicts(), class_id, _keys(desk, request, names), names)
     return JSONResponse({**told, "last": desk.reviews.last()})
@@ -192,7 +188,7 @@ def state(request: Request, place: str, revision: str) -> Response:
 def votes(request: Request, place: str, revision: str) -> Response:
     """How often each image was selected, and what models say of it: shown only where a reviewer asks."""
     desk = office(request)
-    class_id, number = class_at(desk, place), _number(revision)
+    class_id, number = class_at(desk, place), as_number(revision)
     revised = desk.reviews.revision(number)
     counted = [*_votes_on_originals(desk, class_id), *revised.chosen.get(class_id, ())]
     found = {one.image: _votes(one, desk.build.config.sampling.edges) for one in counted}

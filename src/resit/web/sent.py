@@ -67,6 +67,11 @@ class Fits:
         return f"What was sent does not fit: {'.'.join(place)}: {first['msg']}."
 
 
+def as_number(text: str) -> int:
+    """A number in an address; 0 for what is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
 def sent(request: Request) -> Any:
     """What was sent, as the record that its route names."""
     return request.state.sent

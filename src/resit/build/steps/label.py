@@ -28,6 +28,7 @@ from resit.data.paths import short_list
 from resit.data.tables import read_table
 from resit.errors import InputError, Notice, UsageError
 from resit.store.records import Added
+from resit.store.schemas import STATUSES, table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -358,9 +359,9 @@ def decide(build: Build, assignments: list[str], status: Literal["accepted", "re
     known = set(build.store.assignments()["assignment"].to_pylist())
     if strange := sorted(set(assignments) - known):
         raise UsageError(f"no assignment {', '.join(strange[:3])}", where=build.path, fix="Import its votes first.")
-    time = now()
-    added = [build.store.set_assignment(name, status, person=by, reason=reason, time=time) for name in assignments]
-    return Added(sum(one.new for one in added), sum(one.known for one in added))
+    same = {"status": status, "person": by, "reason": reason, "time": now()}
+    rows: dict[str, object] = {name: [value] * len(assignments) for name, value in same.items()}
+    return build.store.set_assignments(table(STATUSES, {"assignment": assignments, **rows}))
 
 
 def _is_in(column: pa.ChunkedArray, values: Iterable[str]) -> pa.ChunkedArray:
