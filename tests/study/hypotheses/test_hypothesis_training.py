@@ -58,6 +58,19 @@ def test_cross_validation_finds_a_test_set_that_is_easier():
     assert found.effect is True
     assert found.part.low > 0.1
     assert "Differ from the original test: fold 1, fold 2, fold 3" in found.verdict
+    assert f"{100 * found.part.estimate:.2f} points" in found.verdict
+    assert found.verdict.endswith("easier than the folds.")
+
+
+def test_cross_validation_tells_a_test_set_that_is_harder_as_such():
+    hard = made.benchmark("test", 200, 1, made.Kind(apart=3))
+    found = run(
+        cross_validation,
+        made.material(hard, made.benchmark("new", 50, 2), made.benchmark("train", 600, 3, made.Kind(apart=40))),
+    )
+    assert found.part.high < -0.1
+    assert f"{-100 * found.part.estimate:.2f} points [{-100 * found.part.high:.2f}, " in found.verdict
+    assert found.verdict.endswith("harder than the folds.")
 
 
 def test_every_example_is_tested_once_and_never_trained_on_in_its_fold(monkeypatch):

@@ -16,6 +16,7 @@ from resit.stats.splits import make_folds
 from resit.study.explain_result import Figure, Gathered, Picture, Point, Series, Sheet
 from resit.study.folds import Ints, Job, Outcome
 from resit.study.hypotheses.interface import Array, Hypothesis, Material, Rules, Tell
+from resit.study.hypotheses.shown import POINTS
 from resit.study.hypotheses.trainings import Pool, diverged, lacking, nothing, pooled, seeds_of, trained, unshared
 from resit.study.result import Caution, Estimate
 
@@ -140,7 +141,7 @@ def _told(folds: list[Fold], trainer: str, rules: Rules, cautions: tuple[Caution
     spread = Estimate(_spread([*others, test]), method="standard deviation", reason=none)
     which = [fold.name for fold, own in zip(others, p, strict=True) if own <= 1 - rules.level]
     verdict = _verdict(others, test, which, spread.estimate, trainer)
-    verdict += f" The original test is {100 * (part.estimate or 0.0):+.2f} points [{100 * low:.2f}, {100 * high:.2f}] easier."
+    verdict += f" The original test is {_easier(pooled_folds)}."
     figures = (
         Figure("original test easier than the folds by", "points", part, test.n),
         Figure("smallest p of a fold (Holm)", "number", Estimate(float(p.min()))),
@@ -149,6 +150,14 @@ def _told(folds: list[Fold], trainer: str, rules: Rules, cautions: tuple[Caution
     )
     pictures, sheets = (_picture([*others, test], rules),), (_sheet(others, test, apart, p),)
     return Gathered(verdict, bool(which), part, "estimate", figures, sheets, pictures, warnings=cautions)
+
+
+def _easier(found: Interval) -> str:
+    """By how much, or how much harder it is, so that the figure is not negative."""
+    estimate, low, high = (POINTS * float(value) for value in (found.estimate, found.low, found.high))
+    if estimate < 0:
+        return f"{-estimate:.2f} points [{-high:z.2f}, {-low:z.2f}] harder than the folds"
+    return f"{estimate:z.2f} points [{low:z.2f}, {high:z.2f}] easier than the folds"
 
 
 def _verdict(others: list[Fold], test: Fold, which: list[str], spread: float | None, trainer: str) -> str:
