@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +74,10 @@ class RealVotes:
     def drawn(self, votes: int, rng: np.random.Generator) -> np.ndarray:
         """Times selected among some of the votes on each image, drawn without replacement."""
         return rng.hypergeometric(self.selected, self.shown - self.selected, votes)
+
+    def independent(self) -> RealVotes:
+        """The same frequencies from so many votes that those drawn are as good as independent."""
+        return replace(self, selected=1_000 * self.selected, shown=1_000 * self.shown)
 
     def table(self, places: np.ndarray, selected: np.ndarray, votes: int) -> pa.Table:
         made = {

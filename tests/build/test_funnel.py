@@ -55,7 +55,7 @@ def test_a_funnel_by_hand():
     assert (second.collected, second.voted, second.wanted, second.short) == (0, 0, 0, 0)
     assert (third.collected, third.failed, third.voted, third.eligible, third.short) == (1, 2, 0, 1, 1)
     assert (found.total.collected, found.total.short, found.total.class_id) == (7, 2, "")
-    assert first.next == "Sample: enough candidates are eligible."
+    assert first.next == "Make a revision (sample): enough candidates are eligible."
 
 
 ROWS = st.lists(
@@ -108,7 +108,7 @@ def test_what_to_do_next():
     assert one_class(["too-few-votes"]).next == "Get votes: 1 class is short (dog)."
     assert one_class(["unreviewed"], free=1).rows[0].next == "Review near-duplicates: 1 candidates wait for it."
     assert one_class(["blacklisted"], free=1).rows[0].next == "Collect candidates: at least 1 more are needed."
-    assert one_class([], free=2).next == "Sample: 1 class is short (dog)."
+    assert one_class([], free=2).next == "Make a revision (sample): 1 class is short (dog)."
     assert one_class([], free=2, wanted=0).next.startswith("Nothing is short")
 
 

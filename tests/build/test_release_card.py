@@ -68,7 +68,7 @@ def test_an_image_that_was_judged_wrong_since_is_refused(build: Build, tmp_path:
     late = build.verdict("image", build.ids["n01"][0], "", "n01", "wrong", "2024-06-01T00:00:00Z")
     material = build.material()
     material = replace(material, verdicts=pa.concat_tables([material.verdicts, rows(VERDICTS, [late])]))
-    with pytest.raises(InputError, match="1 selected images were judged wrong"):
+    with pytest.raises(InputError, match="1 selected image was judged wrong"):
         release(material, settings(allow_short=True), tmp_path / "r")
 
 

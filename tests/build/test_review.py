@@ -92,14 +92,14 @@ def test_case_38_rounds_go_on_until_one_changes_nothing_and_verdicts_stay():
     log += [verdict("pair", "a", "near", other="c", at="2024-01-02T00:00:00Z")]
     found = review(first, None, rows(VERDICTS, log), queue)
     assert found.left == 0
-    assert found.next == "Sample again: 1 selected image judged wrong."
+    assert found.next == "Make the next revision (sample again): 1 selected image judged wrong."
     found = review(second, first, rows(VERDICTS, log), queue)
     assert (found.came, found.went, found.images["image"].to_pylist()) == (1, 1, ["d"])
     log += [verdict("image", "d", "right", key="c", at="2024-01-03T00:00:00Z")]
     found = review(second, first, rows(VERDICTS, log), queue)
     assert found.left == 0
     assert not found.converged
-    assert found.next.startswith("Sample again: the rounds end")
+    assert found.next.startswith("Make the next revision (sample again): the rounds end")
     found = review(second, second, rows(VERDICTS, log), queue)
     assert found.converged
     assert "Release it" in str(found)
@@ -115,7 +115,7 @@ def test_a_verdict_for_one_class_says_nothing_of_another_and_one_without_class_h
 
 def test_an_empty_selection_has_not_converged():
     found = review(selected(), selected(), table(VERDICTS), NONE)
-    assert found.next.startswith("Sample first")
+    assert found.next.startswith("Make the first revision")
     assert not found.converged
 
 

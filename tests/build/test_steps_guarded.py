@@ -80,7 +80,7 @@ def test_a_class_that_sampling_cannot_fill_is_not_sent_to_sampling_again(tmp_pat
         gather(build, photos(tmp_path))
         find_duplicates(build)
         import_votes(build, votes(build, tmp_path))
-        assert status(build).next.startswith("Sample: ")
+        assert status(build).next.startswith("Make a revision (sample): ")
     edit(tmp_path / "new", minimum_originals=25)
     with open_build(tmp_path / "new") as build:
         assert not draw_revision(build).drawn.valid

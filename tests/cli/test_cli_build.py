@@ -173,7 +173,7 @@ def test_a_known_pool_gives_exactly_the_right_images_revision_after_revision(sto
     })  # fmt: skip
     state = story.json("review", story.build, "--status")
     assert (state["images_left"], state["pairs_left"], state["wrong"], state["converged"]) == (0, 0, 1, False)
-    assert state["next"] == "Sample again: 1 selected image judged wrong."
+    assert state["next"] == "Make the next revision (sample again): 1 selected image judged wrong."
 
     # Of the twins the first by id stays; the other leaves its class short, and that is cured by collecting more.
     r2, told = story.sample()
@@ -197,7 +197,8 @@ def test_a_known_pool_gives_exactly_the_right_images_revision_after_revision(sto
     assert images == story.keys("cat/twin", "dog/9")  # what was judged right stays so
     assert pairs == {story.pair("dog/chained", "train"), story.pair("dog/chained", "cat/copied")}
     story.judge({story.pair("dog/chained", "train"): "different", story.pair("dog/chained", "cat/copied"): "near"})
-    assert story.json("review", story.build)["next"] == "Sample again: the rounds end when one changes nothing."
+    state = story.json("review", story.build)
+    assert state["next"] == "Make the next revision (sample again): the rounds end when one changes nothing."
     r4, told = story.sample()
     assert r4 == r3
     assert told["excluded"]["near-duplicate"] == 3
@@ -263,7 +264,7 @@ def test_frequencies_are_matched_and_a_short_bin_draws_upward(story: Story, kind
     story.judge({story.key("dog/7"): "wrong"})
 
     # Nothing above is left for the bin, and never is one taken from below.
-    assert story.json("review", story.build)["next"] == "Sample again: 1 selected image judged wrong."
+    assert story.json("review", story.build)["next"] == "Make the next revision (sample again): 1 selected image judged wrong."
     r2, told = story.sample()
     assert r2 == r1 - story.keys("dog/7")
     why = "too few eligible candidates: [0.6, 0.8) lacks 1"
@@ -277,7 +278,7 @@ def test_frequencies_are_matched_and_a_short_bin_draws_upward(story: Story, kind
 
     story.collect("more", {"dog/8": 8, "dog/4": 4})
     story.vote()
-    assert story.row("dog")["next"] == "Sample: enough candidates are eligible."
+    assert story.row("dog")["next"] == "Make a revision (sample): enough candidates are eligible."
     story.ok("dedupe", story.build)
     r4, told = story.sample()
     assert (told["revision"], told["valid"], told["upward"]) == (4, True, 2)

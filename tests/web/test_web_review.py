@@ -231,7 +231,7 @@ def test_rounds_until_the_set_has_converged_and_its_release(tmp_path: Path, data
         page.send(page.mark("pair", "near", image=key_of(page, 2), other=page.old[0]))
         page.looked()
         Page(rita, 2).looked()
-        assert "Sample again" in rita.get("/review").text
+        assert "(sample again)" in rita.get("/review").text
         submit(rita, "/review", "/review/sample")
         job_done(rita)
         assert "Revision 2 is made: 2 came, 2 went." in rita.get("/review").text
@@ -244,7 +244,7 @@ def test_rounds_until_the_set_has_converged_and_its_release(tmp_path: Path, data
             assert rita.get(address).status_code == 200
         assert "converged" not in text
         Page(rita).looked()
-        assert "Sample again: the rounds end when one changes nothing" in rita.get("/review").text
+        assert "Make the next revision (sample again): the rounds end when one changes nothing" in rita.get("/review").text
         submit(rita, "/review", "/review/sample")
         job_done(rita)
         assert "Nothing changed" in rita.get("/review/changes/3").text
@@ -255,6 +255,7 @@ def test_rounds_until_the_set_has_converged_and_its_release(tmp_path: Path, data
         job_done(boss)
         place = served.folder.absolute() / "releases" / "2.0"
         assert str(place) in boss.get("/build").text
+        assert re.search(r'name="version"[^>]* value="2\.1"', boss.get("/build").text)
         benchmark = resit.load_benchmark(str(place))
         assert benchmark.version == "2.0"
         labelled = {key: set() for key in made.CLASSES}
@@ -329,9 +330,16 @@ def test_a_release_that_is_refused_is_told_in_words(served: Served):
     boss = served.client("admin", "Al")
     page = Page(boss)
     page.image("wrong", page.new[0])
-    submit(boss, "/build", "/build/release", version="1.0")
+    filled = {"version": "1.1", "title": "Pets & more", "licence": "cc0-1.0", "contact": "a@example.org"}
+    unseen = submit(boss, "/build", "/build/release", **filled)
+    assert unseen.status_code == 422
+    assert "7 images of this revision were not looked at by anybody." in unseen.text
+    submit(boss, "/build", "/build/release", **filled, unseen="yes")
     job_done(boss)
-    assert "1 selected images were judged wrong" in boss.get("/build").text
+    told = boss.get("/build").text
+    assert "1 selected image was judged wrong: 1 of cat (" in told
+    for value in ("1.1", "Pets &amp; more", "cc0-1.0", "a@example.org"):
+        assert f'value="{value}"' in told
     assert not (served.folder / "releases").exists() or not any((served.folder / "releases").iterdir())
     for version in ("", "../x", ".x", "a/b", "a b"):
         answer = submit(boss, "/build", "/build/release", version=version)

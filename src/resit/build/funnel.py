@@ -26,6 +26,7 @@ REASONS = {
 }
 
 REVIEW, STUCK = "Review near-duplicates", "Collect more candidates, or get votes on originals"
+SAMPLE = "Make a revision (sample)"
 COUNTED = slice(1, -1)  # fields of a row that are columns of the table: all but the class's id and the reason
 
 
@@ -77,7 +78,7 @@ class FunnelRow:
         if self.eligible >= self.wanted and self.why:
             return f"{STUCK}: sampling found {self.why}."
         if self.eligible >= self.wanted:
-            return "Sample: enough candidates are eligible."
+            return f"{SAMPLE}: enough candidates are eligible."
         lack = self.wanted - self.eligible
         if self.too_few_votes:
             return f"Get votes: {self.too_few_votes:,} candidates have too few."
@@ -118,7 +119,7 @@ class Funnel:
         short = [(label, row.next) for label, row in zip(self.labels, self.rows, strict=True) if row.short]
         if not short:
             return "Nothing is short: review what is selected, or release it."
-        for start in ("Get votes", REVIEW, "Sample", STUCK, "Collect candidates"):
+        for start in ("Get votes", REVIEW, SAMPLE, STUCK, "Collect candidates"):
             some = [label for label, step in short if step.startswith(start)]
             if some:
                 return f"{start}: {_counted(some)} {'is' if len(some) == 1 else 'are'} short ({short_list(some)})."

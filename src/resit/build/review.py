@@ -23,6 +23,8 @@ ANSWERS = {
 UNSURE = "unsure"
 KEY = ("kind", "image", "other", "class_id")
 
+AGAIN = "Make the next revision (sample again)"
+
 
 @dataclass(frozen=True)
 class Blacklist:
@@ -92,17 +94,18 @@ class Review:
     def next(self) -> str:
         """What to do next, in a sentence."""
         if not self.selected and not self.short:
-            return "Sample first: there is no selection to review."
+            return "Make the first revision (sample): there is no selection to review."
         if self.left:
-            return f"Look at {_counted(self.images.num_rows, 'image')} and {_counted(self.pairs.num_rows, 'pair')}."
+            waiting = {"image": self.images.num_rows, "pair": self.pairs.num_rows}
+            return f"Look at {' and '.join(_counted(n, one) for one, n in waiting.items() if n)}."
         if self.wrong.num_rows:
-            return f"Sample again: {_counted(self.wrong.num_rows, 'selected image')} judged wrong."
+            return f"{AGAIN}: {_counted(self.wrong.num_rows, 'selected image')} judged wrong."
         if self.outdated:
-            return f"Sample again: {_counted(self.outdated, 'selected image')} may no longer be chosen."
+            return f"{AGAIN}: {_counted(self.outdated, 'selected image')} may no longer be chosen, such as a near-duplicate."
         if self.short:
             return f"{_counted(self.short, 'class', 'es')} short: `resit build status` says what is missing."
         if not self.converged:
-            return "Sample again: the rounds end when one changes nothing."
+            return f"{AGAIN}: the rounds end when one changes nothing."
         return "Release it: the last round changed nothing, and nothing is left to look at."
 
     def to_dict(self) -> dict[str, Any]:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from resit.web.office import Office
 
 HEADER, FIELD = "x-csrf-token", "csrf"
-SIGN_IN = "You are not signed in. Open the link that you were invited with."
+SIGN_IN = (
+    "You are not signed in. Open the link that you were invited with; if that does not help, it was taken back, "
+    "and whoever gave it to you can give you a new one."
+)
 
 
 @dataclass(frozen=True, slots=True)

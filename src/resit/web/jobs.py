@@ -8,8 +8,8 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from resit.build.steps.opened import Tell
@@ -51,6 +51,8 @@ class Job:
         What is being done now, what came of it, or why it failed.
     revision : int or None
         The revision that it made, if any.
+    form : mapping of str to str
+        What was filled in on the page, so that it can be shown again.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Job:
     finished: str = ""
     message: str = ""
     revision: int | None = None
+    form: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,9 @@ class Jobs:
         """The job that runs now."""
         return next((job for job in self.all().values() if job.state == RUNNING), None)
 
-    def start(self, name: str, account: Account, event: str, work: Callable[[Tell], Ended]) -> None:
+    def start(
+        self, name: str, account: Account, event: str, work: Callable[[Tell], Ended], form: Mapping[str, str] | None = None
+    ) -> None:
         """Start a job. A form that is sent again starts nothing.
 
         Parameters
@@ -116,6 +121,8 @@ class Jobs:
             The page's own name of the form.
         work : callable
             Is given a function that it tells what it is doing.
+        form : mapping of str to str, optional
+            What was filled in.
 
         Raises
         ------
@@ -126,7 +133,7 @@ class Jobs:
         """
         if not EVENT.fullmatch(event):
             raise Stop(422, "What was sent does not fit. Reload the page and try again.")
-        job = Job(name, account.name, RUNNING, moment())
+        job = Job(name, account.name, RUNNING, moment(), form=form or {})
         with self._lock:
             with self._writing() as connection:
                 if not once(connection, account.id, event, job.started):

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from resit.build.steps.originals import row_of
 from resit.data.load import load_predictions
+from resit.data.paths import counted
 from resit.errors import InputError
 
 if TYPE_CHECKING:
     from resit.build.keys import Bools
     from resit.build.steps.opened import Build
     from resit.data.predictions import Predictions
+
+NAMED = 3  # classes that are named where models disagree
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,18 @@ class Runs:
         if not asked:
             return ""
         words = f"{right} of {asked} model{'' if asked == 1 else 's'} right"
-        if said:
-            often = max(said.values())
-            tops = sorted(name for name, count in said.items() if count == often)
-            words += f"; {'all' if often == asked else 'most'} say {' or '.join(tops[:2])}"
-        return words
+        return f"{words}; {_most(said, asked)}" if said else words
+
+
+def _most(said: Counter[str], asked: int) -> str:
+    """What models say: the class that more than half of them name, or the first of the others with their numbers."""
+    ordered = sorted(said.items(), key=lambda one: (-one[1], one[0]))
+    name, often = ordered[0]
+    if 2 * often > asked:
+        return f"{'all' if often == asked else 'most'} say {name}"
+    rest = len(ordered) - NAMED
+    more = f" and {counted(rest, 'other class', 'other classes')}" if rest > 0 else ""
+    return f"they say {', '.join(f'{name} ({count:,})' for name, count in ordered[:NAMED])}{more}"
 
 
 def read_runs(build: Build, folders: Sequence[str | Path]) -> tuple[Runs, list[str]]:

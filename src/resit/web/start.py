@@ -19,8 +19,7 @@ NEXT = {
     "Get votes": "/admin#invite",
     "Find near-duplicates": "/build#dedupe",
     REVIEW: "/pairs",
-    "Sample": "/build#revision",
-    "Look at 0 images": "/pairs",
+    "Make": "/build#revision",
     "Look at": "/review",
     "Nothing is short": "/review",
     "Release it": "/build#release",
@@ -29,6 +28,8 @@ NEXT = {
 
 def next_place(state: Status) -> str:
     """Where that is done which a build needs next; empty where no page does it."""
+    if state.next.startswith("Look at") and "image" not in state.next:
+        return "/pairs"
     return next((place for start, place in NEXT.items() if state.next.startswith(start)), "")
 
 

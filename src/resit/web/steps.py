@@ -6,7 +6,7 @@ import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 from starlette.requests import Request
@@ -16,6 +16,7 @@ from resit.build.steps.dedupe import find_duplicates
 from resit.build.steps.export import export_everything
 from resit.build.steps.label import EXPORTS, pages_of, planned_tasks
 from resit.build.steps.publish import release_build
+from resit.data.paths import counted
 from resit.web.identity import visitor
 from resit.web.jobs import Ended
 from resit.web.office import Office, office
@@ -28,7 +29,7 @@ from resit.web.start import next_place
 from resit.web.stop import Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from resit.build.steps.opened import Tell
 
@@ -49,6 +50,7 @@ class ReleaseSent(RevisionStepSent):
     title: str = Field(default="", max_length=LONGEST)
     licence: str = Field(default="", max_length=LONGEST)
     contact: str = Field(default="", max_length=LONGEST)
+    unseen: Literal["", "yes"] = Field(default="", description="Whether images that nobody has looked at may be in it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ def overview(request: Request) -> Response:
         jobs=desk.jobs.all(),
         busy=desk.jobs.running(),
         releases=_releases(desk),
+        form=_form(desk),
         exported=_exported(desk).is_file(),
         revision=desk.reviews.last(),
         event=secrets.token_hex(16),
@@ -89,15 +92,27 @@ def _releases(desk: Office) -> list[Found]:
     return [Found(path.name, str(path)) for path in sorted(folder.iterdir()) if VERSION.fullmatch(path.name) and path.is_dir()]
 
 
+def _form(desk: Office) -> dict[str, str]:
+    """What the form of the release begins with: what was filled in last, and a version that is not taken."""
+    last = desk.jobs.last(RELEASE)
+    filled = dict.fromkeys(ABOUT, "") | dict(last.form if last else {})
+    taken = {one.version for one in _releases(desk)}
+    version = filled.get("version", desk.build.config.version)
+    while version in taken:
+        start, number = re.fullmatch(r"(.*?)(\d*)", version, re.DOTALL).groups()  # type: ignore[union-attr]
+        version = f"{start}{int(number) + 1}" if number else f"{start}.1"
+    return filled | {"version": version}
+
+
 def job_states(request: Request) -> Response:
     """What runs in the background, for pages that wait for its end."""
     running = office(request).jobs.running()
     return JSONResponse({"running": None if running is None else {"name": running.name, "message": running.message}})
 
 
-def _started(request: Request, name: str, work: Callable[[Tell], Ended]) -> Response:
+def _started(request: Request, name: str, work: Callable[[Tell], Ended], form: Mapping[str, str] | None = None) -> Response:
     body: StepSent = sent(request)
-    office(request).jobs.start(name, visitor(request).account, body.event, work)
+    office(request).jobs.start(name, visitor(request).account, body.event, work, form)
     return RedirectResponse("/build", 303)
 
 
@@ -136,15 +151,19 @@ def release(request: Request) -> Response:
     body: ReleaseSent = sent(request)
     if body.revision != str(desk.reviews.last() or ""):
         raise Stop(409, "Somebody has made another revision since this page was opened. Look at it first.")
-    about: dict[str, Any] = {name: getattr(body, name).strip() for name in ABOUT}
+    about = {name: getattr(body, name).strip() for name in ABOUT}
     revision = desk.reviews.last()
+    left = desk.state.get().review.images.num_rows
+    if left and not body.unseen:
+        what = f"{counted(left, 'image of this revision was', 'images of this revision were')} not looked at by anybody."
+        raise Stop(422, f"{what} Say on the form that they may be in the release, or look at them first.")
 
     def work(tell: Tell) -> Ended:
         tell("Writing the release")
         folder = desk.build.path.absolute() / RELEASES / body.version
         return Ended(str(release_build(desk.build, folder, revision=revision, version=body.version, **about)), revision)
 
-    return _started(request, RELEASE, work)
+    return _started(request, RELEASE, work, {"version": body.version, **about})
 
 
 def export(request: Request) -> Response:

@@ -8,8 +8,8 @@ import numpy as np
 
 from resit.build.keys import firsts, rows_in, votes_of
 from resit.build.release.record import Material, ReleaseSettings
-from resit.build.review import review
-from resit.data.paths import short_list
+from resit.build.review import AGAIN, review
+from resit.data.paths import counted, short_list
 from resit.errors import InputError, Notice, UsageError
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def _reviewed(material: Material, where: str) -> list[Notice]:
     selected = material.selection.selected
     found = review(selected, None, material.verdicts, material.pairs.slice(0, 0))
     if found.wrong.num_rows:
-        what = f"{found.wrong.num_rows:,} selected images were judged wrong: {_first(found.wrong)}"
-        raise InputError(what, where=where, fix="Sample again: they are then left out.")
+        what = counted(found.wrong.num_rows, "selected image was", "selected images were")
+        raise InputError(f"{what} judged wrong: {by_class(found.wrong)}", where=where, fix=f"{AGAIN}: they are then left out.")
     if not found.images.num_rows:
         return []
     message = f"Nobody has looked at {found.images.num_rows:,} of {len(selected):,} selected images."
@@ -105,6 +105,20 @@ def _newer_votes(material: Material, where: str) -> list[Notice]:
         "ones in that of candidates."
     )
     return [Notice("newer-votes", where, message)]
+
+
+def by_class(images: pa.Table) -> str:
+    """Where some images are: how many in each class, and the first of each.
+
+    Parameters
+    ----------
+    images : pyarrow.Table
+        Columns image and class_id.
+    """
+    found: dict[str, list[str]] = {}
+    for row in images.select(["class_id", "image"]).to_pylist():
+        found.setdefault(row["class_id"], []).append(row["image"])
+    return short_list((f"{len(own):,} of {key} ({short_list(sorted(own), 1)})" for key, own in sorted(found.items())), 3)
 
 
 def _first(table: pa.Table) -> str:

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from resit.build.eligibility import BLACKLISTED, NEAR_DUPLICATE
 from resit.build.keys import among
+from resit.build.release.check import by_class
 from resit.build.release.make import release
 from resit.build.release.record import Material, Released, ReleaseSettings
+from resit.build.review import AGAIN
 from resit.build.steps.opened import Build
 from resit.build.steps.pool import Pool, read_pool
 from resit.build.steps.salt import read_salt
 from resit.data.guard import reading, refuse_unfit
 from resit.data.label_spaces import UNNAMED
-from resit.data.paths import short_list
+from resit.data.paths import counted
 from resit.data.read_card import parse_yaml
 from resit.errors import InputError, Notice, UsageError
 from resit.store.records import Selection
@@ -118,9 +120,9 @@ def _outdated(pool: Pool, selection: Selection) -> list[Notice]:
     rows = excluded.filter(among(excluded, selection.selected))
     reasons = Counter(rows["reason"].to_pylist())
     if n := reasons.pop(NEAR_DUPLICATE, 0):
-        near = rows["image"].filter(pc.equal(rows["reason"], NEAR_DUPLICATE)).to_pylist()
-        what = f"{n:,} selected images are near-duplicates: {short_list(near, 3)}"
-        raise InputError(what, where=where, fix="Sample again: they are then left out.")
+        near = rows.filter(pc.equal(rows["reason"], NEAR_DUPLICATE))
+        what = f"{counted(n, 'selected image is a near-duplicate', 'selected images are near-duplicates')}: {by_class(near)}"
+        raise InputError(what, where=where, fix=f"{AGAIN}: they are then left out.")
     # Release itself refuses these.
     reasons.pop(BLACKLISTED, 0)
     told = ", ".join(f"{n:,} {reason}" for reason, n in sorted(reasons.items()))
