@@ -86,5 +86,16 @@ def test_reviewing(reviewing: Served, opened: Open, screen: dict[str, Any]):
 
 def test_the_exam(sitting: Served, opened: Open, screen: dict[str, Any]):
     page = opened(sitting.link(), **screen)
+    assert complaints(page) == [], "choice"
     page.goto(f"{sitting.address}/exam")
     assert complaints(page) == []
+    page.click("#unknown")
+    page.click("#done")
+    page.wait_for_selector("#sure[open]")
+    assert complaints(page) == [], "dialog"
+    with page.expect_navigation():
+        page.click("#sure .main")
+    page = opened(sitting.link("admin"), **screen)
+    page.goto(f"{sitting.address}/exam")
+    assert page.locator("table").count() == 1
+    assert complaints(page) == [], "results"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -185,6 +186,49 @@ def test_the_exam_is_in_the_navigation_where_there_is_one(tmp_path: Path, quick:
         ann = served.client("admin")
         assert 'href="/exam"' not in ann.get("/").text
         assert "There is no exam yet" in ann.get("/exam").text
+
+
+def test_what_came_out_is_shown_to_admins_alone(tmp_path: Path):
+    from resit.build.steps.exam import answers_of
+    from resit.build.steps.opened import open_build
+    from resit.study.human import human_accuracy
+    from resit.study.human_summary import rows
+
+    with Served(with_exam(tmp_path, exams=2)) as served:
+        boss = served.client("admin", "Al")
+        text = boss.get("/exam").text
+        assert text.count("Begun by 0, handed in by 0.") == 2
+        assert "<table" not in text
+        assert "Exam 1 by 0, Exam 2 by 0" in boss.get("/build").text
+        for at, name in enumerate(("Ann", "Bo"), 1):
+            caller = served.client(name=name)
+            for place, question in enumerate(seen_by(served, name)):
+                say(caller, place, question.class_ids[0] if place % 3 else "cat")
+            say(served.client(name="Cy"), at, "cat")
+            caller.post("/exam/1/finish", {"answered": 12})
+            page = boss.get("/exam").text
+            with open_build(served.folder) as build:
+                found = human_accuracy(answers_of(build, "Exam 1"))
+            assert f"Begun by {at + 1}, handed in by {at}." in page
+            assert re.findall(r'<tr><th scope="row">([^<]+)', page) == [row[0] for row in rows(found)]
+            for cell in (cell for row in rows(found) for cell in row if cell):
+                assert f">{cell}<" in page, cell
+            assert all(sentence in page for sentence in found.verdict)
+            assert "Begun and not handed in, so in no figure: Cy" in page
+        assert all(question.image not in page for question in asked(served))
+        assert "Exam 1 by 2, Exam 2 by 0" in boss.get("/build").text
+        for caller in (served.client(name="Ann"), served.client("reviewer", "Rita")):
+            text = caller.get("/exam").text
+            assert "Exam 2" in text
+            assert not re.search("Begun|Cy|original", text)
+
+
+def test_what_an_exam_is_and_how_it_goes_is_told_before_it_begins(quick: Served):
+    ann = quick.client(name="Kim")
+    assert "say of each which class it is of" in quick.client("admin").get("/exam").text
+    assert '<details class="rules" id="rules" open>' in ann.get("/exam/1").text
+    say(ann, 3, None)
+    assert '<details class="rules" id="rules">' in ann.get("/exam/1").text
 
 
 def test_classes_stand_by_parent_where_a_table_says_so(tmp_path: Path):

@@ -89,6 +89,35 @@ def test_the_exam_by_mouse(served: Served, opened: Open):
     assert "You answered 3 of 12" in page.inner_text("main")
 
 
+def test_the_dialog_tells_which_images_have_no_answer_and_leads_there(served: Served, opened: Open):
+    page = sit(opened, served, "Ann", **PHONE)
+    assert page.get_attribute("#rules", "open") is not None
+    page.tap("#unknown")
+    assert page.get_attribute("#rules", "open") is None
+    page.tap("#done")
+    told = page.inner_text("#sure")
+    assert "“I do not know” of 1" in told
+    numbers = page.locator("#sure-left button")
+    assert numbers.all_inner_texts() == [str(place) for place in range(2, 12)]
+    assert "and 1 more" in told
+    numbers.nth(5).tap()
+    assert page.locator("#sure").is_hidden()
+    assert at(page) == 7
+    page.tap("#unknown")
+    page.tap("#done")
+    assert "7" not in numbers.all_inner_texts()
+    assert "more" not in page.inner_text("#sure-left")
+    page.tap("#sure .plain")
+    assert served.rows("exam_handed_in") == []
+    for _ in range(N - 2):
+        page.tap("#done")
+        page.tap("#sure-left button >> nth=0")
+        page.tap("#unknown")
+    page.tap("#done")
+    assert page.locator("#sure-left").is_hidden()
+    assert f"All {N} images have an answer" in page.inner_text("#sure-text")
+
+
 def test_the_exam_by_keys_alone(served: Served, opened: Open):
     page = sit(opened, served, "Ann")
     press = page.keyboard.press

@@ -60,7 +60,7 @@ def make(
         typer.Option(metavar="REVISION", help="Whose images are the new ones. Default: the last.", rich_help_panel=CHOICE),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Default: that of build.yaml.", rich_help_panel=CHOICE)] = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="Of the exam. Default: the next number.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Of the exam. Default: Exam 1, Exam 2 and so on.")] = None,
     show_answers: Annotated[
         bool, typer.Option("--show-answers", help="People see what was right after they have handed in.")
     ] = False,

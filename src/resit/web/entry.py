@@ -14,7 +14,7 @@ from resit.web.render import shown
 from resit.web.replies import Me
 from resit.web.routing import EVERYBODY, PAGE, REDIRECT, TEXT, Route
 from resit.web.sent import NothingSent
-from resit.web.start import told
+from resit.web.start import own_exams, told
 from resit.web.stop import Stop
 from resit.web.times import moment
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from resit.web.office import Office
 
 DAY = 24 * 60 * 60
-FIRST = {"annotator": "/vote", "admin": "/admin"}
 
 
 def open_invite(request: Request, secret: str) -> Response:
@@ -47,11 +46,15 @@ def _safely(desk: Office, request: Request) -> dict[str, object]:
 
 
 def home(request: Request) -> Response:
-    """The page for which somebody was invited."""
-    account = visitor(request).account
-    if account.role in FIRST:
-        return RedirectResponse(FIRST[account.role], 303)
-    return shown(request, "home", **told(office(request), account))
+    """The page for which somebody was invited; where it is not known which, a choice."""
+    desk, account = office(request), visitor(request).account
+    if account.role == "admin":
+        return RedirectResponse("/admin", 303)
+    if account.role == "reviewer":
+        return shown(request, "home", **told(desk, account))
+    if left := [one for one in own_exams(desk, account) if not one.handed_in]:
+        return shown(request, "choice", build=desk.build, exams=left)
+    return RedirectResponse("/vote", 303)
 
 
 def me(request: Request) -> Response:

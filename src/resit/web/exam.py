@@ -13,8 +13,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from resit.build.exam.choose import own_order
 from resit.build.exam.record import UNKNOWN
-from resit.store.exams import Answer, add_answers, exams, hand_in, handed_in, last_answers, unknown_events
+from resit.store.exams import Answer, add_answers, hand_in, handed_in, last_answers, unknown_events
+from resit.study.human_summary import COLUMNS
 from resit.web.class_texts import ClassText
+from resit.web.exam_results import exams_sat
 from resit.web.identity import visitor
 from resit.web.office import office
 from resit.web.pictures import SIZES
@@ -22,6 +24,7 @@ from resit.web.render import shown
 from resit.web.replies import Finished, Saved
 from resit.web.routing import EVERYBODY, IMAGE, PAGE, REDIRECT, Route
 from resit.web.sent import EVENT, Sent, sent
+from resit.web.start import own_exams
 from resit.web.stop import Stop
 from resit.web.times import moment
 
@@ -67,17 +70,13 @@ class Kind:
 
 
 def overview(request: Request) -> Response:
-    """The exam, or where there are several a list of them."""
+    """The exam, or where there are several a list of them; an admin always gets the list, with what came out."""
     desk, account = office(request), visitor(request).account
-    with desk.build.store.reading() as connection:
-        found = exams(connection)
-        rows = [
-            (one, len(last_answers(connection, account.id, one.id)), handed_in(connection, account.id, one.id)) for one in found
-        ]
-    if len(found) == 1:
-        return RedirectResponse(f"/exam/{found[0].id}", 303)
-    listed = [{"id": one.id, "name": one.name, "n": 2 * one.record["n"], "done": n, "in": time} for one, n, time in rows]
-    return shown(request, "exams", exams=listed)
+    found = own_exams(desk, account)
+    if account.role != "admin":
+        return RedirectResponse(f"/exam/{found[0].id}", 303) if len(found) == 1 else shown(request, "exams", exams=found)
+    sat = {one.listed.name: one for one in exams_sat(desk)} if found else {}
+    return shown(request, "exams_sat", exams=[(one, sat[one.name]) for one in found if one.name in sat], columns=COLUMNS)
 
 
 def sitting(request: Request, exam: str) -> Response:
@@ -93,7 +92,7 @@ def sitting(request: Request, exam: str) -> Response:
         {"id": image_id(desk, request, paper.questions[at].image), "answer": answers.get(at)} for at in _order(paper, request)
     ]
     kinds = _kinds(desk, paper)
-    return shown(request, "exam", paper=paper, images=images, groups=_groups(kinds), kinds=len(kinds), unknown=UNKNOWN)
+    return shown(request, "exam", paper=paper, images=images, groups=_groups(kinds), kinds=len(kinds), begun=bool(answers))
 
 
 def _ended(request: Request, paper: Paper, answers: dict[int, str]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from resit.build.steps.salt import make_salt, read_salt
 from resit.build.steps.status import Status, status
 from resit.web.demand import Demands
+from resit.web.exam_results import Marked, marked_exams
 from resit.web.figures import Figures
 from resit.web.jobs import Jobs
 from resit.web.kept import Kept
@@ -66,6 +67,8 @@ class Office:
         Table of the similar classes of each, by which pages are planned.
     pairs : PairQueue
     references : References
+    marked : Kept of dict
+        What came out of the exams, by their names.
     """
 
     build: Build
@@ -88,6 +91,7 @@ class Office:
     similar: str | Path | None
     pairs: PairQueue
     references: References
+    marked: Kept[dict[str, Marked]]
 
     def forget(self) -> None:
         """Compute figures anew: something of the build was changed here."""
@@ -148,6 +152,7 @@ def open_office(
         similar,
         pairs,
         References(build, pairs.references),
+        Kept(lambda: marked_exams(build)),
     )
 
 

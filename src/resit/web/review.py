@@ -22,6 +22,7 @@ from resit.web.review_sets import PAGE as IMAGES_A_PAGE
 from resit.web.review_sets import Chosen, Revised
 from resit.web.routing import IMAGE, PAGE, REDIRECT, REVIEWERS, Route
 from resit.web.sent import as_number, sent
+from resit.web.start import state_now
 from resit.web.stop import Stop
 
 if TYPE_CHECKING:
@@ -50,10 +51,6 @@ def overview(request: Request) -> Response:
     values: dict[str, Any] = {"build": desk.build, "revision": last, "event": secrets.token_hex(16)}
     rows = _rows(desk, desk.reviews.revision(last)) if last else []
     waiting, wrong = sum(row.waiting for row in rows), sum(row.wrong for row in rows)
-    state = desk.state.get()
-    if (waiting, wrong) != (state.review.images.num_rows, state.review.wrong.num_rows) and not waiting:
-        desk.state.forget()
-        state = desk.state.get()
     return shown(
         request,
         "review",
@@ -61,7 +58,7 @@ def overview(request: Request) -> Response:
         rows=rows,
         waiting=waiting,
         wrong=wrong,
-        state=state,
+        state=state_now(desk, waiting, wrong),
         job=desk.jobs.last("sample"),
         busy=desk.jobs.running(),
         parent=desk.reviews.revision(last).parent if last else None,

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
 from resit.build.steps.dedupe import find_duplicates
+from resit.build.steps.exam import list_exams
 from resit.build.steps.export import export_everything
 from resit.build.steps.label import EXPORTS, pages_of, planned_tasks
 from resit.build.steps.publish import release_build
@@ -78,6 +79,7 @@ def overview(request: Request) -> Response:
         busy=desk.jobs.running(),
         releases=_releases(desk),
         form=_form(desk),
+        exams=list_exams(desk.build),
         exported=_exported(desk).is_file(),
         revision=desk.reviews.last(),
         event=secrets.token_hex(16),

@@ -95,7 +95,7 @@ def make_exam(
     revision : int, optional
         Whose images are the new ones. Default: the last.
     name : str, optional
-        Default: the next number.
+        Default: "Exam 1", or the next number that is free.
     show_answers : bool, optional
         Whether people see what was right after they handed in.
     seed : int, optional

@@ -12,6 +12,7 @@ const kinds = [...document.querySelectorAll(".kind")].map((button) => ({
 }));
 const nameOf = new Map(kinds.map((kind) => [kind.id, kind.name]));
 const MOST = 8; // classes that are offered at once
+const LISTED = 10; // images without an answer that the dialog names
 const { exam: number, csrf, who } = exam.dataset;
 let at = 0;
 let chosen = 0; // among the classes that are offered
@@ -80,6 +81,7 @@ function focusField() {
 }
 
 function mark(place, classId) {
+  if (!answered()) get("rules").open = false;
   place.dataset.answer = classId ?? "";
 }
 
@@ -202,12 +204,36 @@ image.addEventListener("error", () => {
   }, Math.min(30000, 1000 * 2 ** tries));
 });
 
+function goTo(index) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = index + 1;
+  button.setAttribute("aria-label", `Go to image ${index + 1}`);
+  button.addEventListener("click", () => {
+    sure.close("no");
+    go(index);
+    focusField();
+  });
+  return button;
+}
+
+// What the dialog says before the exam is handed in, and a way to each image that has no answer.
+function ask() {
+  const left = [...places.keys()].filter((index) => !isAnswered(places[index]));
+  const unknown = places.filter((place) => place.dataset.answer === "").length;
+  get("sure-text").textContent = left.length
+    ? `Hand in? ${left.length} of ${places.length} images ${left.length === 1 ? "has" : "have"} no answer and will count as wrong.`
+    : `Hand in? All ${places.length} images have an answer.`;
+  get("sure-unknown").textContent = `You said “I do not know” of ${unknown}, which will count as wrong too.`;
+  get("sure-unknown").hidden = !unknown;
+  const more = left.length > LISTED ? [` and ${left.length - LISTED} more`] : [];
+  get("sure-left").replaceChildren("No answer: ", ...left.slice(0, LISTED).map(goTo), ...more);
+  get("sure-left").hidden = !left.length;
+}
+
 get("done").addEventListener("click", async () => {
   if (busy || sure.open) return;
-  const left = places.length - answered();
-  get("sure-text").textContent = left
-    ? `Hand in? ${left} of ${places.length} images ${left === 1 ? "has" : "have"} no answer and will count as wrong.`
-    : `Hand in? All ${places.length} images have an answer.`;
+  ask();
   sure.returnValue = "no";
   sure.showModal();
   await new Promise((after) => sure.addEventListener("close", after, { once: true }));
