@@ -142,3 +142,9 @@ def _check_verdict(verdict: dict[str, str], where: str) -> None:
     needed = {"pair": ("image", "other"), "image": ("image",), "class": ("class_id",)}[kind]
     if missing := [name for name in needed if not verdict[name]]:
         raise InputError(f"a verdict on {kind} without {missing[0]}", where=where, fix="Say what it is on.")
+
+
+def has_judged(connection: Connection, person: str, *kinds: str) -> bool:
+    """Whether somebody has given a verdict of some kinds."""
+    said = select(VERDICT.c.id).where(VERDICT.c.kind.in_(kinds) & (VERDICT.c.person == person)).limit(1)
+    return connection.execute(said).first() is not None

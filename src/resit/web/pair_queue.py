@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from resit.store.layout import VERDICT
+from resit.store.pairs import has_judged
 from resit.web.pair_list import Key, Pair, PairList, Progress, key_of
 from resit.web.pair_source import Made, PairSource
 
@@ -160,9 +161,8 @@ class PairQueue:
 
     def has_judged(self, account: Account) -> bool:
         """Whether somebody has said something of a pair."""
-        said = select(VERDICT.c.id).where((VERDICT.c.kind == "pair") & (VERDICT.c.person == account.name)).limit(1)
         with self._build.store.reading() as connection:
-            return connection.execute(said).first() is not None
+            return has_judged(connection, account.name, "pair")
 
     def before(self, account: Account, n: int) -> list[tuple[Pair, str]]:
         """Pairs of the list that somebody judged last, each with what they said; the latest comes last."""

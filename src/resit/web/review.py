@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from resit.build.keys import votes_of
 from resit.build.review import blacklist
+from resit.store.pairs import has_judged
 from resit.web.class_texts import ClassText
 from resit.web.identity import visitor
 from resit.web.office import Office, office
@@ -33,12 +34,13 @@ FIFTH = 20  # percent
 
 @dataclass(frozen=True, slots=True)
 class ClassRow:
-    """One class in the list."""
+    """One class in the list; ``first`` is the place of the first image that waits, -1 where none does."""
 
     place: int
     name: str
     images: int
     waiting: int
+    first: int
     wrong: int
     short: str
     problematic: bool
@@ -77,6 +79,7 @@ def _rows(desk: Office, revised: Revised) -> list[ClassRow]:
                 name=info.name,
                 images=len(said),
                 waiting=said.count(""),
+                first=said.index("") if "" in said else -1,
                 wrong=said.count("wrong"),
                 short=revised.short.get(info.id, ""),
                 problematic=info.id in problematic,
@@ -86,15 +89,18 @@ def _rows(desk: Office, revised: Revised) -> list[ClassRow]:
 
 
 def next_class(request: Request) -> Response:
-    """The next class in which an image waits to be looked at; where there is none, the list."""
+    """The next class in which an image waits to be looked at, at its first page with one; where there is none, the list."""
     desk = office(request)
     last = desk.reviews.last()
     if last is None:
         return RedirectResponse("/review", 303)
     after = as_number(request.query_params.get("after", "0"))
-    waiting = [row.place for row in _rows(desk, desk.reviews.revision(last)) if row.waiting]
-    order = sorted(waiting, key=lambda place: (place <= after, place))
-    return RedirectResponse(f"/review/{order[0]}" if order else "/review", 303)
+    waiting = [row for row in _rows(desk, desk.reviews.revision(last)) if row.waiting]
+    if not waiting:
+        return RedirectResponse("/review", 303)
+    row = min(waiting, key=lambda row: (row.place <= after, row.place))
+    page = row.first // IMAGES_A_PAGE + 1
+    return RedirectResponse(f"/review/{row.place}" + (f"?page={page}" if page > 1 else ""), 303)
 
 
 def one_class(request: Request, place: str) -> Response:
@@ -126,7 +132,13 @@ def one_class(request: Request, place: str) -> Response:
         before=number - 1 or n,
         after=number % n + 1,
         has_runs=bool(desk.runs),
+        begun=_has_judged(desk, request),
     )
+
+
+def _has_judged(desk: Office, request: Request) -> bool:
+    with desk.build.store.reading() as connection:
+        return has_judged(connection, visitor(request).account.name, "image", "class")
 
 
 def class_at(desk: Office, place: str) -> str:

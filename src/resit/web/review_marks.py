@@ -34,6 +34,12 @@ SAID = {
     ("class", "problematic"): "The class is problematic",
     ("class", "fine"): "The class is fine",
 }
+# What somebody says who takes back what they said before.
+TAKEN_BACK = {
+    ("pair", "near", "different"): "no near-duplicates after all",
+    ("pair", "same", "different"): "not the same image after all",
+    ("class", "problematic", "fine"): "The class is not problematic after all",
+}
 ELSEWHERE = "an image that is not on this page"
 
 
@@ -174,9 +180,7 @@ def standing(found: pa.Table, class_id: str, keys: Mapping[str, str], names: Map
         elif row["kind"] == "class":
             said = row["verdict"]
     judged = {key: verdict for image, key in keys.items() if (verdict := judged_as(held, image, class_id))}
-    history = [
-        {"person": row["person"], "time": row["time"], "words": _words(row, names)} for row in reversed(about.to_pylist())
-    ]
+    history = _history(about, names)[::-1]
     return {"images": judged, "pairs": pairs, "class": said, "history": history[:MOST], "more": max(0, len(history) - MOST)}
 
 
@@ -200,8 +204,20 @@ def _both(row: Mapping[str, str], names: Mapping[str, str]) -> str:
     return f"{first} and {last}"
 
 
-def _words(row: Mapping[str, str], names: Mapping[str, str]) -> str:
-    said = SAID[row["kind"], row["verdict"]]
+def _history(about: pa.Table, names: Mapping[str, str]) -> list[dict[str, str]]:
+    """Who said what and when, first to last."""
+    found, before = [], dict[tuple[str, ...], tuple[str, str]]()
+    for row in about.to_pylist():
+        key = (row["kind"], *sorted((row["image"], row["other"])), row["class_id"])
+        person, verdict = before.get(key, ("", ""))
+        taken_back = TAKEN_BACK.get((row["kind"], verdict, row["verdict"])) if person == row["person"] else None
+        said = taken_back or SAID[row["kind"], row["verdict"]]
+        found.append({"person": row["person"], "time": row["time"], "words": _words(row, said, names)})
+        before[key] = (row["person"], row["verdict"])
+    return found
+
+
+def _words(row: Mapping[str, str], said: str, names: Mapping[str, str]) -> str:
     if row["kind"] == "class":
         return said
     shown = _both(row, names) if row["kind"] == "pair" else names.get(row["image"], ELSEWHERE)
