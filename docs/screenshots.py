@@ -264,9 +264,10 @@ def take_all(browser: Any, folder: Path, settings: Settings, truth: dict[str, st
         return Camera(browser, invite_to(folder, role, name, settings)[1], into)
 
     voter = camera("annotator", "Emil")
+    voter.take("choice", "/")
     voter.take("vote", "/vote", mark)
     voter.take("vote-zoom", "/vote", lambda page: (page.locator(".cell").nth(9).focus(), page.keyboard.press("z")))
-    voter.take("exam", "/exam/1", lambda page: page.locator("#find").fill("s"))
+    voter.take("exam", "/exam/1", lambda page: (close_help(page), page.locator("#find").fill("s")))
     voter.take("refused", "/invite/none")
     voter.take("not-allowed", "/admin")
     reviewer = camera("reviewer", "Rita")
@@ -288,10 +289,18 @@ def take_all(browser: Any, folder: Path, settings: Settings, truth: dict[str, st
     reviewer.take("review-changes", "/review/changes/2")
     hand_in(voter.pages["desktop"], settings.address)
     voter.take("exam-done", "/exam/1")
+    boss.take("exam-results", "/exam")
+
+
+def close_help(page: Any) -> None:
+    """Close what is open at somebody's first visit."""
+    if page.locator("details.rules[open]").count():
+        page.click("details.rules > summary")
 
 
 def judge(page: Any) -> None:
     """Call one image wrong, and ask for the votes."""
+    close_help(page)
     page.wait_for_load_state("networkidle")
     cell = page.locator(".cell[data-kind=new]").nth(3)
     if cell.get_attribute("aria-pressed") == "false":
