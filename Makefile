@@ -22,7 +22,7 @@ demo: $(STAMPS)/demo ## Compare published figures, and build a test set of digit
 TESTS := $(if $(filter 1,$(RESIT_REQUIRE_ALL)),$(STAMPS)/test-all,$(STAMPS)/test)
 
 test: $(TESTS) ## Set up what the tests need, and pass them (RESIT_REQUIRE_ALL=1: with all extras)
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
 
 check: lint types docs ## Everything that is checked without running the tests
 

@@ -15,6 +15,15 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+# Where tests take longest: begun last, one of these files would keep a worker busy while the others have nothing left to do.
+LONGEST = ("tests/web/test_web_thousand.py", "tests/web/", "tests/study/hypotheses/", "tests/evaluate/")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, file by file."""
+    items.sort(key=lambda item: next((at for at, start in enumerate(LONGEST) if item.nodeid.startswith(start)), len(LONGEST)))
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Folder of real data: RESIT_SHARED_DATA, else ../shared/data beside the repository."""

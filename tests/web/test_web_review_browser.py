@@ -276,7 +276,7 @@ def test_from_the_first_look_to_the_release_through_the_pages(served: Served, op
         with rita.expect_navigation():
             rita.click("#done")
     gone = digests()[0]
-    rita.click("text=Make the next revision")
+    rita.click("button:text('Make the next revision')")
     rita.wait_for_selector("text=Revision 2 is made: 1 came, 1 went.", timeout=30_000)
     rita.reload()
     assert "Revision 2 is made" in rita.inner_text("main")
@@ -285,10 +285,10 @@ def test_from_the_first_look_to_the_release_through_the_pages(served: Served, op
     rita.wait_for_function("() => [...document.images].every(i => i.complete && i.naturalWidth)")
     assert rita.locator(".thumbs img").count() == 2
     rita.click("text=To the review")
-    rita.click("text=Look at them")
+    rita.click("text=Look at it")
     with rita.expect_navigation():
         rita.click("#done")
-    rita.click("text=Make the next revision")
+    rita.click("button:text('Make the next revision')")
     rita.wait_for_selector("text=The set has converged", timeout=30_000)
     boss.click("nav >> text=Steps")
     assert "has converged" in boss.inner_text("main")
@@ -318,6 +318,7 @@ def test_it_fits_the_screen(served: Served, opened: Open, width: int, scheme: st
 
 def test_on_a_phone_a_long_press_shows_an_image_large(served: Served, opened: Open):
     page = on_class(opened, served, **PHONE)
+    page.click("details.rules > summary")  # open at the first visit
     box = page.locator(".cell").nth(2).bounding_box()
     page.mouse.move(box["x"] + 20, box["y"] + 20)
     page.mouse.down()

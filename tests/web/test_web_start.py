@@ -51,13 +51,17 @@ def test_the_first_page_of_a_reviewer_tells_what_the_review_tells(folder: Path):
         Page(rita, 2).looked()
         text = rita.get("/").text
         assert "were looked at, and 1 was judged wrong" in text
-        assert '<a href="/review">Sample again: 1 selected image judged wrong.</a>' in text
+        assert '<a href="/review">Make the next revision (sample again): 1 selected image judged wrong.</a>' in text
         assert 'class="button main" href="/review"' in text
         assert following("/") == following("/review") != ""
         submit(rita, "/review", "/review/sample")
         job_done(rita)
         Page(rita).looked()
-        assert following("/") == following("/review") == "Sample again: the rounds end when one changes nothing."
+        assert (
+            following("/")
+            == following("/review")
+            == "Make the next revision (sample again): the rounds end when one changes nothing."
+        )
         submit(rita, "/review", "/review/sample")
         job_done(rita)
         for path in ("/", "/review"):

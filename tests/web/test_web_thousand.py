@@ -149,7 +149,7 @@ def test_from_collected_to_released_by_three_people(served: Served, opened: Call
         look_at_all(rita)
         if rita.locator("text=The set has converged").count():
             break
-        rita.click("text=Make the next revision")
+        rita.click("button:text('Make the next revision')")
         rita.wait_for_selector(".job.done", timeout=60_000)
         rita.wait_for_selector("text=running", state="detached")
     boss.click("nav >> text=Steps")
