@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
-import os
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -230,23 +227,15 @@ def test_the_page_names_nothing_on_the_network_that_it_would_load(page: Path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_chromium_draws_the_map_and_asks_for_nothing(page: Path, scheme: str):
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    for found, what in ((importlib.util.find_spec("playwright"), "playwright"), (path, "chromium")):
-        if not found:
-            (pytest.fail if os.environ.get("RESIT_REQUIRE_ALL") == "1" else pytest.skip)(f"{what} is missing")
-    from playwright.sync_api import sync_playwright
-
+def test_chromium_draws_the_map_and_asks_for_nothing(page: Path, browser: Any, scheme: str):
     asked: list[str] = []
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        shown = chromium.new_page(viewport={"width": 360, "height": 740}, color_scheme=scheme)
-        shown.on("request", lambda request: asked.append(request.url))
-        shown.goto(page.as_uri())
-        figure = shown.locator("figure", has_text="Map of accuracy")
-        box = figure.locator("svg").bounding_box()
-        peru = figure.locator("path[aria-label^='Peru']").bounding_box()
-        chromium.close()
+    shown = browser.new_page(viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    shown.on("request", lambda request: asked.append(request.url))
+    shown.goto(page.as_uri())
+    figure = shown.locator("figure", has_text="Map of accuracy")
+    box = figure.locator("svg").bounding_box()
+    peru = figure.locator("path[aria-label^='Peru']").bounding_box()
+    shown.close()
     assert asked == [page.as_uri()]
     assert box is not None
     assert 200 < box["width"] < 360
