@@ -165,3 +165,12 @@ def job_done(caller: Caller) -> None:
     while caller.get("/jobs").json()["running"]:
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def shown_as(page: Page) -> dict[str, str]:
+    """Digest of each new image by its key: images of a page stand in the order of their digests."""
+    return dict(zip(page.new, sorted(top(0, 1, 2, 3)), strict=True))
+
+
+def key_of(page: Page, number: int) -> str:
+    return {digest: key for key, digest in shown_as(page).items()}[candidate("cat", number)]

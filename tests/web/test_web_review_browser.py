@@ -329,3 +329,48 @@ def test_on_a_phone_a_long_press_shows_an_image_large(served: Served, opened: Op
     assert page.inner_text("#mark") == "Not wrong"
     page.click("#close")
     assert wrong(page) == [2]
+
+
+def test_on_a_desktop_four_rows_and_all_tools_are_seen_at_once(served: Served, opened: Open):
+    page = on_class(opened, served, viewport={"width": 1280, "height": 800})
+    assert page.get_attribute("details.rules", "open") is not None  # Rita has judged nothing yet
+    page.click(".rules summary")
+    page.evaluate("document.getElementById('votes').textContent = 'Votes and models'")
+    box = page.evaluate(
+        """() => { const box = (one) => one.getBoundingClientRect(); const tools = [...document.querySelectorAll('.tools > *')];
+        return { last: Math.max(...[...document.querySelectorAll('.cell')].map((one) => box(one).bottom)),
+        width: box(document.querySelector('.cell')).width, bar: innerHeight - box(document.querySelector('.bar')).height,
+        lines: new Set(tools.filter((one) => one.textContent).map((one) => box(one).top)).size }; }"""
+    )
+    row, text = box["width"] + 6, 32  # a class here has one row of new images where others have two, and no text
+    assert box["last"] + row + text <= box["bar"]
+    assert box["lines"] == 1
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_two_images_and_a_large_one_fit_the_screen(served: Served, opened: Open, width: int):
+    page = on_class(opened, served, viewport={"width": width, "height": 800}, has_touch=width < 400)
+    page.locator(".cell").nth(0).focus()
+    for keys, name in ((["z"], "zoom"), (["z", "k", "End", "k"], "both")):
+        for key in keys:
+            page.keyboard.press(key)
+        page.wait_for_selector(f"#{name}[open]")
+        assert page.evaluate(
+            "id => { const one = document.getElementById(id); return one.scrollWidth <= one.clientWidth; }", name
+        )
+        for image in page.locator(f"#{name} img").all():
+            box = image.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            assert box["width"] == pytest.approx(box["height"], abs=1)
+    assert page.locator("#both kbd").first.is_visible() == (width > 400)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_state_of_each_class_is_on_the_screen(served: Served, opened: Open, width: int):
+    page = opened(served.link("reviewer"), viewport={"width": width, "height": 800})
+    page.goto(f"{served.address}/review")
+    for tag in page.locator(".classes .tag").all():
+        box = tag.bounding_box()
+        assert box["x"] + box["width"] <= width
+    assert page.locator(".scroll").evaluate("one => one.scrollWidth <= one.clientWidth")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from resit.errors import ResitError
 from resit.store.exams import Asked, exams, questions, some_exam
+from resit.web.sent import as_number
 from resit.web.stop import Stop
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Papers:
         Stop
             If there is none.
         """
-        key = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
+        key = as_number(number)
         with self._lock:
             if key in self._kept:
                 return self._kept[key]

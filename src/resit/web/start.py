@@ -90,6 +90,15 @@ def state_now(desk: Office, waiting: int, wrong: int) -> Status:
     return state
 
 
+def judgements(desk: Office, revision: int | None) -> list[list[str]]:
+    """The verdict on each image of a revision, empty where nobody gave one, class by class."""
+    if revision is None:
+        return []
+    held = images_judged(desk.build.store.verdicts())
+    chosen = desk.reviews.revision(revision).chosen
+    return [[judged_as(held, one.image, key) for one in images] for key, images in chosen.items()]
+
+
 def told(desk: Office, account: Account) -> dict[str, Any]:
     """What the first page of a reviewer is given.
 
@@ -107,9 +116,7 @@ def told(desk: Office, account: Account) -> dict[str, Any]:
             found |= {"pairs": given.left - given.elsewhere, "elsewhere": given.elsewhere}
     except Stop as stop:
         found["fault"] = stop.message
-    chosen = {} if found["revision"] is None else desk.reviews.revision(found["revision"]).chosen
-    held = images_judged(desk.build.store.verdicts()) if chosen else {}
-    said = [[judged_as(held, one.image, key) for one in images] for key, images in chosen.items()]
+    said = judgements(desk, found["revision"])
     left = [marks.count("") for marks in said]
     wrong = sum(marks.count("wrong") for marks in said)
     found |= {"images": sum(left), "classes": sum(map(bool, left)), "all_classes": len(left), "wrong": wrong}

@@ -6,6 +6,7 @@ import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
+from string import digits
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -26,7 +27,7 @@ from resit.web.replies import Jobs
 from resit.web.review_rounds import SAMPLE
 from resit.web.routing import ADMINS, FILE, REDIRECT, REVIEWERS, Route
 from resit.web.sent import RevisionStepSent, StepSent, sent
-from resit.web.start import next_place
+from resit.web.start import judgements, next_place
 from resit.web.stop import Stop
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def overview(request: Request) -> Response:
         jobs=desk.jobs.all(),
         busy=desk.jobs.running(),
         releases=_releases(desk),
+        unseen=sum(marks.count("") for marks in judgements(desk, desk.reviews.last())),
         form=_form(desk),
         exams=list_exams(desk.build),
         exported=_exported(desk).is_file(),
@@ -101,7 +103,8 @@ def _form(desk: Office) -> dict[str, str]:
     taken = {one.version for one in _releases(desk)}
     version = filled.get("version", desk.build.config.version)
     while version in taken:
-        start, number = re.fullmatch(r"(.*?)(\d*)", version, re.DOTALL).groups()  # type: ignore[union-attr]
+        start = version.rstrip(digits)
+        number = version[len(start) :]
         version = f"{start}{int(number) + 1}" if number else f"{start}.1"
     return filled | {"version": version}
 
@@ -155,7 +158,7 @@ def release(request: Request) -> Response:
         raise Stop(409, "Somebody has made another revision since this page was opened. Look at it first.")
     about = {name: getattr(body, name).strip() for name in ABOUT}
     revision = desk.reviews.last()
-    left = desk.state.get().review.images.num_rows
+    left = sum(marks.count("") for marks in judgements(desk, revision))
     if left and not body.unseen:
         what = f"{counted(left, 'image of this revision was', 'images of this revision were')} not looked at by anybody."
         raise Stop(422, f"{what} Say on the form that they may be in the release, or look at them first.")
