@@ -68,6 +68,37 @@ def test_the_jackknife_is_that_of_every_choice_of_votes(votes: int, delete: int)
     assert found.jackknife.accuracy.value == pytest.approx((votes * at_all - (votes - delete) * fewer) / delete)
 
 
+@pytest.mark.parametrize(("votes", "delete"), [(30, 10), (45, 15)])
+def test_the_jackknife_of_a_panel_goes_on_to_all_its_votes(votes: int, delete: int):
+    """Which images are new depends on all 60 votes, so matching on these is right, and on fewer is biased."""
+    errors = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        k = rng.binomial(60, rng.beta(3, 2, 40_000))
+        new = rng.random(len(k)) < 0.9 - 0.7 * k / 60
+        correct = rng.random(len(k)) < 0.2 + 0.75 * (k / 60) ** 2
+        counts, drawn = (
+            [patterns(some[one], np.full(one.sum(), number)) for one in (~new, new)]
+            for some, number in ((k, 60), (rng.hypergeometric(k, 60 - k, votes), votes))
+        )
+        truth = by_votes(*counts, correct[new], 60, resamples=2).naive
+        plain, panel = (by_votes(*drawn, correct[new], votes, delete=delete, panel=one, resamples=2) for one in (None, 60))
+        errors.append([one.accuracy.value - truth.accuracy.value for one in (plain.naive, plain.jackknife, panel.jackknife)])
+    naive, beyond, jackknife = np.mean(errors, axis=0)
+    assert abs(jackknife) < min(-naive, beyond) / 5
+
+
+def test_a_panel_that_all_voted_leaves_no_bias_and_a_large_one_is_everyone():
+    rng = np.random.default_rng(2)
+    counts = [patterns(rng.binomial(10, p, 300), np.full(300, 10)) for p in (0.8, 0.6)]
+    correct = rng.random(300)
+    everyone, ten, many = (by_votes(*counts, correct, 10, panel=one, resamples=20) for one in (None, 10, 10**9))
+    assert ten.jackknife.accuracy.value == pytest.approx(ten.naive.accuracy.value)
+    assert np.array(many.jackknife.accuracy) == pytest.approx(np.array(everyone.jackknife.accuracy), abs=1e-6)
+    with pytest.raises(UsageError, match="10 votes drawn from 9"):
+        by_votes(*counts, correct, 10, panel=9)
+
+
 def test_votes_that_matched_the_images_return_the_uncorrected_accuracy():
     """Why fresh votes are needed: with the new histogram equal to the old one, naive is the plain mean, whatever the truth."""
     rng = np.random.default_rng(1)

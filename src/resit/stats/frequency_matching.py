@@ -12,7 +12,7 @@ from resit.errors import UsageError
 from resit.stats.beta_binomial import Patterns
 from resit.stats.corrected import Corrected, corrected
 from resit.stats.image_draws import Sums, answers, as_they_are, drawn
-from resit.stats.jackknife_bias import left_over
+from resit.stats.jackknife_bias import Leaving, left_over
 from resit.stats.resample import generator
 
 Array = npt.NDArray[np.float64]
@@ -98,6 +98,7 @@ def by_votes(
     *,
     correct_original: npt.ArrayLike | None = None,
     delete: int = 1,
+    panel: int | None = None,
     resamples: int = 1_000,
     level: float = 0.95,
     seed: int = 0,
@@ -126,6 +127,11 @@ def by_votes(
         The same of the original images, for drops.
     delete : int, optional
         Votes d to leave out.
+    panel : int, optional
+        Votes N of each image that the n were drawn from without replacement, where the frequency among these N is meant and
+        not that among all people. The variance of a frequency, and with it the bias, then falls as 1/n - 1/N, and the jackknife
+        adds (1 - n/N) of what it would otherwise. Where images have different numbers, their harmonic mean. The interval still
+        reaches to the frequency among all people, as few votes do not tell how far short of it the panel is.
     resamples : int, optional
         Of images with their votes, for the standard errors. Images of both sets are redrawn independently; where new images
         were matched to the originals, the error of the naive estimate is therefore about a fifth too small in simulations.
@@ -140,7 +146,8 @@ def by_votes(
     Raises
     ------
     UsageError
-        If an image has too few votes, no vote would be left, or the sets were answered by different numbers of models.
+        If an image has too few votes, no vote would be left, the panel is smaller than what was drawn from it, or the sets were
+        answered by different numbers of models.
 
     References
     ----------
@@ -148,16 +155,19 @@ def by_votes(
     """
     if not 1 <= delete < votes:
         raise UsageError(f"{delete} of {votes} votes to leave out", where="jackknife", fix="Leave at least one, and keep one.")
+    if panel is not None and panel < votes:
+        raise UsageError(f"{votes} votes drawn from {panel}", where="panel", fix="Give the votes that there are of an image.")
+    leaving = Leaving(votes, delete, panel)
     rows = answers(correct, new)
     old_rows = None if correct_original is None else answers(correct_original, original)
     check_models(rows, old_rows)
-    tables = [np.hstack([levels(counts, votes), levels(counts, votes - delete)]) for counts in (original, new)]
+    tables = [np.hstack([levels(counts, votes), levels(counts, leaving.kept)]) for counts in (original, new)]
     drawn_old = list(drawn(generator(seed, 0), original, old_rows, resamples))
     drawn_new = list(drawn(generator(seed, 1), new, rows, resamples))
     first = as_they_are(original, old_rows), as_they_are(new, rows)
     here, again = _at_levels([first[0]], [first[1]], tables), _at_levels(drawn_old, drawn_new, tables)
-    value, replicates = _matched(here, votes, delete), _matched(again, votes, delete)
-    lean = left_over(original, new, (first[0], *drawn_old), (first[1], *drawn_new), votes, delete, seed)
+    value, replicates = _matched(here, leaving), _matched(again, leaving)
+    lean = left_over(original, new, (first[0], *drawn_old), (first[1], *drawn_new), leaving, seed)
     accuracy = None if old_rows is None else (here.accuracy[0], again.accuracy)
     naive = corrected(value[0][0], replicates[0], accuracy, level)
     jackknife = corrected(value[1][0], replicates[1], accuracy, level, lean)
@@ -186,10 +196,10 @@ def _at_levels(old: list[Sums], new: list[Sums], tables: list[Array]) -> _Levels
     )
 
 
-def _matched(sums: _Levels, votes: int, delete: int) -> tuple[Array, Array, Array]:
+def _matched(sums: _Levels, leaving: Leaving) -> tuple[Array, Array, Array]:
     """Naive and jackknife, shape (B, R), and the uncovered share, (B,)."""
     parts, uncovered = [], []
-    for part in (slice(0, votes + 1), slice(votes + 1, None)):
+    for part in (slice(0, leaving.votes + 1), slice(leaving.votes + 1, None)):
         old, weight = sums.old[:, part], sums.weight[:, part]
         seen = weight > LEVEL_SEEN
         share = old / old.sum(axis=1, keepdims=True)
@@ -198,7 +208,7 @@ def _matched(sums: _Levels, votes: int, delete: int) -> tuple[Array, Array, Arra
         moved = np.zeros_like(share)
         np.add.at(moved, (np.arange(len(share))[:, None], _nearest(seen)), share)
         parts.append(np.einsum("bl,brl->br", moved / np.where(seen, weight, 1), sums.right[..., part]))
-    return parts[0], (votes * parts[0] - (votes - delete) * parts[1]) / delete, uncovered[0]
+    return parts[0], leaving.jackknife(*parts), uncovered[0]
 
 
 def _nearest(seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,34 @@ Array = npt.NDArray[np.float64]
 REDRAWS = 200  # at most: each needs fits of its own
 
 
+class Leaving(NamedTuple):
+    """How many votes a jackknife has, and leaves out.
+
+    Parameters
+    ----------
+    votes, delete : int
+        n and d.
+    panel : int or None
+        Number N of votes that the n were drawn from without replacement; None if votes are independent.
+    """
+
+    votes: int
+    delete: int
+    panel: int | None
+
+    @property
+    def kept(self) -> int:
+        """Votes n - d that are left."""
+        return self.votes - self.delete
+
+    def jackknife(self, full: Array, fewer: Array) -> Array:
+        """Go on from A_{n-d} through A_n to N votes, or to endlessly many, along a line in 1/n."""
+        left = 1.0 if self.panel is None else 1 - self.votes / self.panel
+        return full + left * self.kept / self.delete * (full - fewer)
+
+
 def left_over(
-    original: Patterns, new: Patterns, old: Sequence[Sums], sums: Sequence[Sums], votes: int, delete: int, seed: int
+    original: Patterns, new: Patterns, old: Sequence[Sums], sums: Sequence[Sums], leaving: Leaving, seed: int
 ) -> Lean:
     """Truth minus jackknife, expected under what is fitted to the votes and answers.
 
@@ -27,8 +54,7 @@ def left_over(
     original, new : Patterns
     old, sums : sequence of Sums
         Of original and new images: first as they are, then redrawn.
-    votes, delete : int
-        n and d.
+    leaving : Leaving
     seed : int
         Of the fits.
 
@@ -44,12 +70,12 @@ def left_over(
         [fit.mixture, *(refit(counts, many[1:], fit.mixture) if len(many) > 1 else [])]
         for fit, counts, many in zip(fits, (original, new), images, strict=True)
     ]
-    chances = [_chances(number) for number in (votes, votes - delete)]
+    chances = [_chances(number) for number in (leaving.votes, leaving.kept)]
     found = [
-        _of(target, pool, new, own, answers, chances, votes, delete)
+        _of(target, pool, new, own, answers, chances, leaving)
         for target, pool, own, answers in zip(*mixtures, images[1], right, strict=True)
     ]
-    given = new, images[1][0], right[0], chances, votes, delete
+    given = new, images[1][0], right[0], chances, leaving
     smoother = _of(fits[0].mixture, fits[1].mixture, *given, SMOOTHER * PENALTY)
     richer = _of(fits[0].richer, fits[1].richer, *given)
     doubt = np.hypot(smoother - found[0], richer - found[0])
@@ -70,16 +96,15 @@ def _of(
     images: Array,
     right: Array,
     chances: list[Array],
-    votes: int,
-    delete: int,
+    leaving: Leaving,
     penalty: float = PENALTY,
 ) -> Array:
     there = images > 0
     posterior = pool.posterior(counts.selected[there], counts.shown[there])
     found = curves(posterior, images[there], right[:, there] / images[there], penalty)
     old, cells = target.cells(), pool.cells()
-    naive = [_matched(chance, old, cells, found) for chance in chances]
-    return np.asarray(found @ old - (votes * naive[0] - (votes - delete) * naive[1]) / delete, float)
+    full, fewer = (_matched(chance, old, cells, found) for chance in chances)
+    return np.asarray(found @ old - leaving.jackknife(full, fewer), float)
 
 
 def _matched(chance: Array, old: Array, new: Array, found: Array) -> Array:
