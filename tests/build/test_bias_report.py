@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -225,6 +226,24 @@ def test_without_votes_or_images_there_are_reasons_and_no_figures(world: World, 
         assert (figure.value, figure.reason) == (None, reason)
     assert str(told)
     assert json.dumps(told.to_record())
+
+
+def test_a_fit_that_ended_at_a_bound_is_told_at_the_top(world: World):
+    told = bias_report(world.old, world.drawn, world.pool, resamples=2)
+    assert "ended" not in str(told)
+    fit = told.mixtures["pool"]
+    for change, end in (({"at_boundary": True}, "at a bound"), ({"converged": False}, "before a maximum")):
+        taken = [replace(one, **change) if one.components == len(fit.betas) else one for one in fit.trials]
+        other = replace(told, mixtures={**told.mixtures, "pool": replace(fit, trials=tuple(taken))})
+        warned = f"The fit of the pool's true frequencies ended {end}: single peaks of its curve may be no real ones."
+        assert warned in other.summary
+
+
+@pytest.mark.parametrize("delete", [0, 10])
+def test_votes_to_leave_out_are_refused_without_a_jackknife_too(world: World, delete: int):
+    with pytest.raises(UsageError, match=f"{delete} of 10 votes to leave out"):
+        bias_report(world.old, world.drawn, world.pool, resamples=2, delete=delete)
+    assert bias_report(world.old, world.drawn, world.pool, resamples=2, votes=1).mean.jackknife.value is None
 
 
 def test_what_does_not_fit_together_is_refused(world: World):

@@ -181,3 +181,15 @@ def test_originals_have_votes_before_the_build():
     assert np.std(counts["selected"].to_numpy()) == pytest.approx(np.sqrt(20 * 0.9 * 0.1), abs=0.1)
     with pytest.raises(UsageError, match="0 votes"):
         counts_of_originals(many, Crowd(10), votes=0)
+
+
+def test_people_who_would_be_rejected_have_no_votes_on_originals():
+    many = truth_of(*[(f"i{i:04}", "cat", "original", "cat", 0.9) for i in range(2_000)])
+    crowd = Crowd(10, skill=1, spam=0.4)  # votes of all select 0.6 × 0.9 + 0.4 × 0.5
+    for accuracy, share in ((0.0, 0.74), (0.75, 0.9)):
+        counts = counts_of_originals(many, crowd, accuracy=accuracy, seed=2)
+        assert np.mean(counts["selected"].to_numpy()) / 50 == pytest.approx(share, abs=0.005)
+    lazy = Crowd(10, skill=1, laziness=0.4)  # right on 0.6 of the class and on all others
+    counts_of_originals(many, lazy, accuracy=0.79)
+    with pytest.raises(UsageError, match="nobody of 10 people with an accuracy of"):
+        counts_of_originals(many, lazy, accuracy=0.81)

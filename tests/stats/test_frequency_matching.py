@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,8 +96,18 @@ def test_a_panel_that_all_voted_leaves_no_bias_and_a_large_one_is_everyone():
     everyone, ten, many = (by_votes(*counts, correct, 10, panel=one, resamples=20) for one in (None, 10, 10**9))
     assert ten.jackknife.accuracy.value == pytest.approx(ten.naive.accuracy.value)
     assert np.array(many.jackknife.accuracy) == pytest.approx(np.array(everyone.jackknife.accuracy), abs=1e-6)
-    with pytest.raises(UsageError, match="10 votes drawn from 9"):
-        by_votes(*counts, correct, 10, panel=9)
+    for wrong in (9, 9.9, float("nan"), float("inf"), "51"):
+        with pytest.raises(UsageError, match=f"10 votes drawn from {wrong}"):
+            by_votes(*counts, correct, 10, panel=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("wrong", "message"), [({"level": 95}, "between 0 and 1, not 95"), ({"resamples": 1}, "1 resamples")])
+def test_intervals_that_cannot_be_are_refused(wrong: dict[str, Any], message: str):
+    counts = patterns([5, 9], [10, 10])
+    with pytest.raises(UsageError, match=message):
+        by_votes(counts, counts, [1, 0], 10, **wrong)
+    with pytest.raises(UsageError, match=message):
+        by_mixtures(counts, counts, counts, **wrong)
 
 
 def test_votes_that_matched_the_images_return_the_uncorrected_accuracy():

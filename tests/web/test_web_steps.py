@@ -81,12 +81,16 @@ def test_rounds_until_the_set_has_converged_and_its_release(tmp_path: Path, data
             assert rita.get(address).status_code == 200
         assert "converged" not in text
         Page(rita).looked()
-        assert "Make the next revision (sample again): the rounds end when one changes nothing" in rita.get("/review").text
+        text = rita.get("/review").text
+        assert "Make the next revision (sample again): the rounds end when one changes nothing" in text
+        assert 'class="main">Make the next revision' in text
         submit(rita, "/review", "/review/sample")
         job_done(rita)
         assert "Nothing changed" in rita.get("/review/changes/3").text
         for path in ("/review", "/review/changes/3"):
             assert "The set has converged" in rita.get(path).text
+            assert '<a class="button main" href="/build#release">Release it</a>' in boss.get(path).text
+        assert 'class="main">Make the next revision' not in rita.get("/review").text
         answer = submit(boss, "/build", "/build/release", version="2.0")
         assert answer.url.path == "/build"
         job_done(boss)

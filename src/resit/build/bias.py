@@ -15,7 +15,7 @@ from resit.build.keys import IMAGE, Ints, firsts, rows_in, votes_of
 from resit.data.paths import short_list
 from resit.errors import InputError, UsageError
 from resit.stats.beta_binomial import Patterns, patterns
-from resit.stats.frequency_matching import ByVotes, by_votes
+from resit.stats.frequency_matching import ByVotes, by_votes, check_leaving
 from resit.stats.frequency_mixtures import ByMixtures, by_mixtures
 
 if TYPE_CHECKING:
@@ -120,12 +120,14 @@ def bias_report(
     InputError
         If an image is there twice, a selected image is not in the pool, or lacks correctness where it is given.
     UsageError
-        If counts are no counts, too few votes are matched on, or the two sets have no model in common.
+        If counts are no counts, too few votes are matched on or left, or the two sets have no model in common.
 
     References
     ----------
     Engstrom, L., et al. (2020). Identifying statistical bias in dataset replication. ICML.
     """
+    # Without fresh votes there is no jackknife, and one vote may do.
+    check_leaving(max(votes, 2), delete)
     rules = _Rules(votes, delete, resamples, level, seed)
     # Sums in another order differ in their last digits.
     by_name = [(name, "ascending") for name in reversed(IMAGE)]

@@ -213,6 +213,11 @@ def sentences(report: BiasReport) -> Iterator[str]:
         way = "more" if shift.value > 0 else "less"
         told = f"People select the new images {way} readily than the original's" if clear else "No clear shift"
         yield f"{told}: {_points(shift)} points of true frequency."
+    for name, fit in report.mixtures.items():
+        taken = next(trial for trial in fit.trials if trial.components == len(fit.betas))
+        if taken.at_boundary or not taken.converged:
+            end = "at a bound" if taken.converged else "before a maximum"
+            yield f"The fit of the {name}'s true frequencies ended {end}: single peaks of its curve may be no real ones."
     mean = report.mean
     if mean.drop.value is None:
         return

@@ -32,7 +32,11 @@ def simulate(
     classes: Annotated[str | None, typer.Option(metavar="LIST", help="Class list of these.", rich_help_panel=INPUT)] = None,
     counts: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Votes on originals. Default: 50 of the people on each.", rich_help_panel=INPUT),
+        typer.Option(
+            metavar="FILE",
+            help="Votes on originals. Default: 50 on each, of people who are not rejected.",
+            rich_help_panel=INPUT,
+        ),
     ] = None,
     most: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Candidates at most. Default: all.", rich_help_panel=INPUT)

@@ -222,7 +222,7 @@ def _votes(
     return table(VOTES, columns)
 
 
-def counts_of_originals(truth: pa.Table, crowd: Crowd, *, votes: int = 50, seed: int = 0) -> pa.Table:
+def counts_of_originals(truth: pa.Table, crowd: Crowd, *, votes: int = 50, accuracy: float = 0.0, seed: int = 0) -> pa.Table:
     """Votes on the originals that stand before a build begins, as CIFAR-10H has them for CIFAR-10, by people of the crowd.
 
     Parameters
@@ -230,9 +230,12 @@ def counts_of_originals(truth: pa.Table, crowd: Crowd, *, votes: int = 50, seed:
     truth : pyarrow.Table
         TRUTH.
     crowd : Crowd
-        Each vote is by anybody of it.
+        Each vote is by anybody of it who is good enough.
     votes : int, optional
         On each image.
+    accuracy : float, optional
+        People whose expected accuracy on clear images, half of them of the class, is lower did not vote: candidates are
+        matched to originals without a shift only if people of both were chosen alike.
     seed : int, optional
 
     Returns
@@ -243,7 +246,7 @@ def counts_of_originals(truth: pa.Table, crowd: Crowd, *, votes: int = 50, seed:
     Raises
     ------
     UsageError
-        If the number of votes is not above 0.
+        If the number of votes is not above 0, or nobody is good enough.
     """
     import pyarrow.compute as pc
 
@@ -251,7 +254,12 @@ def counts_of_originals(truth: pa.Table, crowd: Crowd, *, votes: int = 50, seed:
         raise UsageError(f"{votes} votes", where="originals", fix="Give at least 1.")
     rows = truth.filter(pc.equal(truth["role"], "original")).sort_by([("class_id", "ascending"), ("image", "ascending")])
     clear = np.asarray(rows["clarity"], float)
-    right, wrong = (float(chance.mean()) for chance in crowd.chances(seed))
+    each = crowd.chances(seed)
+    voted = (each[0] + 1 - each[1]) / 2 >= accuracy
+    if not voted.any():
+        what = f"nobody of {crowd.size:,} people with an accuracy of {accuracy:g} on controls"
+        raise UsageError(what, where="originals", fix="Make the crowd better, or lower the accuracy that it needs.")
+    right, wrong = (float(chance[voted].mean()) for chance in each)
     selected = generator(seed, _COUNTS).binomial(votes, right * clear + wrong * (1 - clear))
     columns = {"image": rows["image"], "class_id": rows["class_id"], "selected": selected}
     return table(COUNTS, {**columns, "shown": np.full(len(rows), votes)})

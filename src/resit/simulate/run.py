@@ -136,7 +136,7 @@ def simulate(
     strategy : str, optional
         How images are chosen.
     counts : str, optional
-        File of votes on the originals. Default: 50 votes of the crowd on each.
+        File of votes on the originals. Default: 50 on each, of people in the crowd who are good enough not to be rejected.
     models : bool, optional
         Whether to train models on the training images and ask them.
     seed : int, optional
@@ -161,7 +161,8 @@ def simulate(
     pool = make_pool(parts, folder / DATA, plants=plants, seed=seed)
     if counts is None:
         counts = str(folder / DATA / "counts.parquet")
-        save(counts_of_originals(pool.truth, people.crowd, seed=seed), Path(counts))
+        own = counts_of_originals(pool.truth, people.crowd, accuracy=people.reject_below, seed=seed)
+        save(own, Path(counts))
     config = new_config(
         name="simulated",
         seed=seed,

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from resit.errors import UsageError
+
 Array = npt.NDArray[np.float64]
 NAN = float("nan")
 
@@ -58,6 +60,19 @@ class Lean(NamedTuple):
     value: Array
     replicates: Array
     doubt: Array
+
+
+def check_redraws(resamples: int, level: float) -> None:
+    """Refuse what gives no standard error or no interval.
+
+    Raises
+    ------
+    UsageError
+    """
+    if resamples < 2:
+        raise UsageError(f"{resamples} resamples", where="resamples", fix="A standard error needs two and more.")
+    if not 0 < level < 1:
+        raise UsageError(f"a confidence level lies between 0 and 1, not {level}", where="level", fix="Try 0.95.")
 
 
 def estimates(

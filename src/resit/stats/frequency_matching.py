@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from resit.errors import UsageError
 from resit.stats.beta_binomial import Patterns
-from resit.stats.corrected import Corrected, corrected
+from resit.stats.corrected import Corrected, check_redraws, corrected
 from resit.stats.image_draws import Sums, answers, as_they_are, drawn
 from resit.stats.jackknife_bias import Leaving, left_over
 from resit.stats.resample import generator
@@ -98,7 +99,7 @@ def by_votes(
     *,
     correct_original: npt.ArrayLike | None = None,
     delete: int = 1,
-    panel: int | None = None,
+    panel: float | None = None,
     resamples: int = 1_000,
     level: float = 0.95,
     seed: int = 0,
@@ -127,7 +128,7 @@ def by_votes(
         The same of the original images, for drops.
     delete : int, optional
         Votes d to leave out.
-    panel : int, optional
+    panel : float, optional
         Votes N of each image that the n were drawn from without replacement, where the frequency among these N is meant and
         not that among all people. The variance of a frequency, and with it the bias, then falls as 1/n - 1/N, and the jackknife
         adds (1 - n/N) of what it would otherwise. Where images have different numbers, their harmonic mean. The interval still
@@ -146,17 +147,15 @@ def by_votes(
     Raises
     ------
     UsageError
-        If an image has too few votes, no vote would be left, the panel is smaller than what was drawn from it, or the sets were
-        answered by different numbers of models.
+        If an image has too few votes, no vote would be left, the panel is smaller than what was drawn from it, the sets were
+        answered by different numbers of models, or there are no such intervals.
 
     References
     ----------
     Engstrom, L., et al. (2020). Identifying statistical bias in dataset replication. ICML, sections 3 and 4.1.
     """
-    if not 1 <= delete < votes:
-        raise UsageError(f"{delete} of {votes} votes to leave out", where="jackknife", fix="Leave at least one, and keep one.")
-    if panel is not None and panel < votes:
-        raise UsageError(f"{votes} votes drawn from {panel}", where="panel", fix="Give the votes that there are of an image.")
+    check_redraws(resamples, level)
+    check_leaving(votes, delete, panel)
     leaving = Leaving(votes, delete, panel)
     rows = answers(correct, new)
     old_rows = None if correct_original is None else answers(correct_original, original)
@@ -172,6 +171,19 @@ def by_votes(
     naive = corrected(value[0][0], replicates[0], accuracy, level)
     jackknife = corrected(value[1][0], replicates[1], accuracy, level, lean)
     return ByVotes(naive, jackknife, votes, delete, float(value[2][0]), float(lean.value[0]))
+
+
+def check_leaving(votes: int, delete: int, panel: float | None = None) -> None:
+    """Refuse numbers of votes that a jackknife cannot have.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not 1 <= delete < votes:
+        raise UsageError(f"{delete} of {votes} votes to leave out", where="jackknife", fix="Leave at least one, and keep one.")
+    if panel is not None and not (isinstance(panel, Real) and votes <= panel < np.inf):
+        raise UsageError(f"{votes} votes drawn from {panel}", where="panel", fix="Give the votes that there are of an image.")
 
 
 def check_models(rows: Array, others: Array | None) -> None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from resit.stats.beta_binomial import BetaMixture, Patterns
 from resit.stats.beta_mixture import MixtureFit, fit_mixture, refit
-from resit.stats.corrected import Corrected, Estimate, corrected, estimates
+from resit.stats.corrected import Corrected, Estimate, check_redraws, corrected, estimates
 from resit.stats.frequency_curve import PENALTY, SMOOTHER, curves
 from resit.stats.frequency_matching import check_models
 from resit.stats.image_draws import Sums, answers, as_they_are, drawn
@@ -108,12 +108,14 @@ def by_mixtures(
     Raises
     ------
     UsageError
-        If correctness does not fit the images, or the sets were answered by different numbers of models.
+        If correctness does not fit the images, the sets were answered by different numbers of models, or there are no such
+        intervals.
 
     References
     ----------
     Engstrom, L., et al. (2020). Identifying statistical bias in dataset replication. ICML, section 4.2.
     """
+    check_redraws(resamples, level)
     fits = fit_mixture(original, seed=seed), fit_mixture(pool, seed=seed)
     old, whole, chosen = _Side.of(original, correct_original), _Side.of(pool, None), _Side.of(new, correct_new)
     if old.rows is not None and chosen.rows is not None:

@@ -25,13 +25,13 @@ class Leaving(NamedTuple):
     ----------
     votes, delete : int
         n and d.
-    panel : int or None
+    panel : float or None
         Number N of votes that the n were drawn from without replacement; None if votes are independent.
     """
 
     votes: int
     delete: int
-    panel: int | None
+    panel: float | None
 
     @property
     def kept(self) -> int:
