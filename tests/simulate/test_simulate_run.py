@@ -68,10 +68,17 @@ def test_the_seed_decides_what_is_selected(tmp_path: Path, done: Simulated):
     assert len(again.rounds) == len(done.rounds)
 
 
-def test_people_who_all_fail_end_it_with_a_reason(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("skill", "reason"),
+    [
+        (0.6, r"nobody of 30 people with an accuracy of 0\.95"),
+        (0.92, r"people left to ask|lack votes after people were asked"),  # some are good enough, but too few
+    ],
+)
+def test_people_who_fail_end_it_with_a_reason(tmp_path: Path, skill: float, reason: str):
     parts = digits_parts(tmp_path / "data", seed=1)
-    people = People(Crowd(30, 0.6), reject_below=0.95)
-    with pytest.raises(UsageError, match=r"people left to ask|lack votes after people were asked"):
+    people = People(Crowd(30, skill), reject_below=0.95)
+    with pytest.raises(UsageError, match=reason):
         simulate(parts, tmp_path, per_class=15, people=people, models=False, seed=1)
 
 
